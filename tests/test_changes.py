@@ -11,7 +11,7 @@ import pytest
 
 from forklint.project import changes
 from forklint.project.changes import State, changed, state_of
-from forklint.project.trees import POSITIONS, is_same_tree, move
+from forklint.project.trees import POSITIONS, is_same_tree, move, shape
 
 SOURCE = Path(__file__).parent.parent / "src" / "forklint"
 FILES = sorted(SOURCE.rglob("*.py"))[::6]
@@ -57,6 +57,7 @@ def test_a_kept_tree_stands_where_a_new_one_does(path: Path, written) -> None:
     tree, after = ast.parse(text), ast.parse(written(text, random.Random(0)))
     assert is_same_tree(tree, after)
     assert is_same_tree(after, tree)
+    assert shape(tree) == shape(after)
     nodes = list(ast.walk(tree))
     move(tree, after)
     assert list(ast.walk(tree)) == nodes, "the nodes themselves stay"
@@ -92,6 +93,15 @@ def test_a_kept_tree_stands_where_a_new_one_does(path: Path, written) -> None:
 def test_what_means_something_else_is_another_tree(one: str, other: str) -> None:
     assert not is_same_tree(ast.parse(one), ast.parse(other))
     assert not is_same_tree(ast.parse(other), ast.parse(one))
+    assert shape(ast.parse(one)) != shape(ast.parse(other))
+
+
+def test_a_number_of_many_digits() -> None:
+    line = "x = [{}, 0x" + "f" * 5000 + "]"
+    one, other, moved = (ast.parse(line.format(text)) for text in ("1", "2", "1  "))
+    assert is_same_tree(one, moved)
+    assert not is_same_tree(one, other)
+    assert shape(one) == shape(moved) != shape(other)
 
 
 def test_what_nobody_can_parse_is_like_nothing_else() -> None:
@@ -119,6 +129,16 @@ AT_TOP = {"module", "binding", "uses", "stars", "flow", "runs"}
 def at_top(before: str | None, after: str | None) -> set[tuple[str, ...]]:
     """What changes of the statements of the top level, without the name of the file."""
     return {(fact[0], *fact[2:]) for fact in all_facts(before, after) if fact[0] in AT_TOP}
+
+
+DEEP = "def f(n):\n    if n:\n        n = 0\n" + "    elif n == 2:\n        n = 3\n" * 900
+"""There is a tree, but neither a summary nor a module."""
+
+
+@pytest.mark.parametrize("other", ["x = (", "x = 1\n", DEEP.replace("0", "1"), None])
+def test_statements_too_deep_to_be_compared_change_the_whole_module(other: str | None) -> None:
+    assert {("module",), ("tree",)} <= {(fact[0],) for fact in all_facts(DEEP, other) if len(fact) == 2}
+    assert {("module",), ("tree",)} <= {(fact[0],) for fact in all_facts(other, DEEP) if len(fact) == 2}
 
 
 LINES = """

@@ -74,3 +74,20 @@ def test_asking_changes_nothing(forklint, project: Path) -> None:
     first = forklint("--explain-cache", "words.py", cwd=project).stdout
     assert forklint("--explain-cache", "words.py", cwd=project).stdout == first
     assert "FKL" not in first
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "NAMES = " + " + ".join(['"name"'] * 1100) + ' + "{0}"\n',
+        "def chosen(n):\n    if n:\n        pass\n" + "    elif n == 2:\n        pass\n" * 700 + "    return {0}\n",
+    ],
+)
+def test_statements_that_nest_deeply_are_compared(forklint, project: Path, text: str) -> None:
+    (project / "base.py").write_text(text.format(1) + BASE)
+    forklint(cwd=project)
+    (project / "base.py").write_text(text.format(2) + BASE)
+    done = forklint(cwd=project)
+    assert done.stderr == ""
+    assert done.stdout == forklint("--no-cache", cwd=project).stdout
+    assert done.returncode < 2

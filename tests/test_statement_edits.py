@@ -177,3 +177,33 @@ def test_lines_move_under_what_a_run_does(tmp_path: Path) -> None:
             report = linter.relint(path)
             assert report == fresh.relint(path)
             assert len(report.findings) == found
+
+
+def chain(count: int, last: int) -> str:
+    """A function with so many branches."""
+    branches = "".join(f"    elif root == {number}:\n        value = {number}\n" for number in range(count))
+    return f"def chosen(root):\n    if root is None:\n        value = 0\n{branches}    return {last}\n"
+
+
+def total(last: str) -> str:
+    """A sum of many terms."""
+    return "NAMES = " + " + ".join(['"name"'] * 1100) + f' + "{last}"\n'
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (total("a"), total("b")),
+        (chain(360, 1), chain(360, 2)),
+        (chain(480, 1), chain(480, 2)),
+        (chain(700, 1), chain(700, 2)),
+        (chain(700, 1), chain(2, 1)),
+        (chain(2, 1), chain(700, 1)),
+        (total("a") + chain(700, 1), total("a")),
+    ],
+)
+def test_statements_that_nest_deeply(session: Session, before: str, after: str) -> None:
+    session.edit(("import lmdb\n", "import lmdb\n\n" + before))
+    session.edit((before, after))
+    session.edit(("return lmdb.open(root, map_size=size)", "return [root]"))
+    session.edit(("return [root]", "return lmdb.open(root)"))

@@ -22,7 +22,7 @@ from forklint.project.top_level import (
     untold,
     used_name,
 )
-from forklint.project.trees import Kept, is_same_tree
+from forklint.project.trees import Kept, is_same_tree, shape
 from forklint.summaries.parts import NUMBERS
 
 DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -43,7 +43,10 @@ class Alignment(NamedTuple):
     """Whether a definition that both trees have stands behind more others, or fewer, than before."""
 
     def facts(self, name: str) -> Iterator[Fact]:
-        """Give the facts of a file of that name that the two trees tell differently."""
+        """Give the facts of a file of that name that the two trees tell differently.
+
+        Raises RecursionError where a statement nests too deeply for a ``Scope``, so that there is no module either.
+        """
         if not self.gone and not self.new:
             return
         yield TREE, name
@@ -102,13 +105,13 @@ def _common(was: Sequence[ast.stmt], now: Sequence[ast.stmt], kept: Kept | None)
 
 def _matched(was: Sequence[ast.stmt], now: Sequence[ast.stmt]) -> Pairs:
     """Statements that are the same, each further down than the one before it."""
-    where: dict[str, list[int]] = {}
+    where: dict[tuple[object, ...], list[int]] = {}
     for number, one in enumerate(was):
-        where.setdefault(ast.dump(one), []).append(number)
+        where.setdefault(shape(one), []).append(number)
     found: Pairs = []
     start = 0
     for one in now:
-        numbers = where.get(ast.dump(one), [])
+        numbers = where.get(shape(one), [])
         place = bisect_left(numbers, start)
         if place < len(numbers):
             found.append((was[numbers[place]], one))

@@ -45,7 +45,11 @@ class State:
 
 def state_of(path: Path, data: bytes) -> State:
     """A Python file with a content."""
-    tree = parsed(path, data)
+    return state_with(parsed(path, data), data)
+
+
+def state_with(tree: ast.Module | None, data: bytes) -> State:
+    """A Python file with a content that was parsed already."""
     summary = summary_of(tree)
     return State(data, summary, all_terms(summary, data), tree)
 
@@ -91,16 +95,23 @@ def changed(path: Path, before: State, after: State, alignment: Alignment | None
     for kind in (*KINDS, WORD):
         for term in before.terms.get(kind, frozenset()) ^ after.terms.get(kind, frozenset()):
             yield "holds", kind, term
-    if (before.summary is None) is not (after.summary is None):
-        yield MODULE, name
     if before.tree is None and after.tree is None:
         return
-    same = alignment or aligned(path, before, after)
-    facts = tuple(same.facts(name)) if same is not None else ((TREE, name),)
+    if (before.tree is None, before.summary is None) != (after.tree is None, after.summary is None):
+        yield MODULE, name
+    facts = _of_statements(name, alignment or aligned(path, before, after))
     yield from facts
     if facts:
         yield from _of_summaries(name, before.summary, after.summary)
         yield from ((CODE, name, key) for key in _changed_definitions(before, after, _kept(path, before, after)))
+
+
+def _of_statements(name: str, alignment: Alignment | None) -> tuple[Fact, ...]:
+    """The facts of the statements of the top level."""
+    try:
+        return tuple(alignment.facts(name)) if alignment is not None else ((TREE, name),)
+    except RecursionError:  # the module as a whole is another, so nothing that was concluded of its statements stays
+        return (MODULE, name), (TREE, name)
 
 
 def changed_searches(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from forklint.config import Settings
 from forklint.project.answers import Answer, facts_under
-from forklint.project.changes import UNPARSABLE, State, aligned, changed, parsed, summary_of
+from forklint.project.changes import UNPARSABLE, State, aligned, changed, parsed, state_with, summary_of
 from forklint.project.files import ProjectFiles
 from forklint.project.library import Library
 from forklint.project.module import Module
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from forklint.project.path_roots import PathRoots
     from forklint.project.terms import TermIndex
 
-TREE = 40
+TREE_WEIGHT = 40
 """A tree takes about so many times the memory of its source."""
 MOST_LOADED = 96_000_000
 """Bytes of source whose trees are kept at a time. Fewer, and files that import each other in circles are parsed again
@@ -75,11 +75,34 @@ class ProjectModules(ProjectFiles):
 
         ``if_parsed``: text that cannot be parsed does not replace text that could, and is among ``unparsed``.
         """
-        before = self.state(path) if self.questions.has_answers else None
-        tree = parsed(path, data) if before is not None else None
-        if if_parsed and before is not None and before.tree is not None and tree is None:
+        if not self.questions.has_answers:
+            self._put(path, data)
+            self.graph.forget()
+            return
+        before, tree = self.state(path), parsed(path, data)
+        if if_parsed and before.tree is not None and tree is None:
             self.unparsed[path] = data
             return
+        after = state_with(tree, data)
+        alignment = aligned(path, before, after)
+        facts = {*changed(path, before, after, alignment), *self.searches_changed(path, before.data, after.data)}
+        module = self._put(path, data)
+        self._summaries[path] = after.summary
+        self.terms.keep(path, after.terms)
+        if module is not None and tree is not None and alignment is not None and (MODULE, str(path)) not in facts:
+            try:
+                module.take_in(document.decode(path, data), tree, alignment.same)
+                self._modules[path] = module
+                self._loaded += len(data)
+            except RecursionError:  # its scopes nest too deeply, seen from here
+                facts.add((MODULE, str(path)))
+        if path not in self._modules and tree is not None:
+            self._parsed = {path: tree}
+        self.questions.forget(facts)
+        self.graph.forget(facts)
+
+    def _put(self, path: Path, data: bytes) -> Module | None:
+        """See ``data`` as the content of a file, and forget what is known of it alone; returns its module so far."""
         self.unparsed.pop(path, None)
         if path not in self._overlay and not path.exists():  # text of a file that is still to be written
             self._unwritten.append(path)
@@ -92,20 +115,7 @@ class ProjectModules(ProjectFiles):
         self._summaries.pop(path, None)
         self._stored.pop(path, None)
         self.terms.forget(path)
-        if before is None:
-            self.graph.forget()
-            return
-        after = self._state(path, tree)
-        alignment = aligned(path, before, after)
-        facts = {*changed(path, before, after, alignment), *self.searches_changed(path, before.data, after.data)}
-        if module is not None and after.tree is not None and alignment is not None and (MODULE, str(path)) not in facts:
-            module.take_in(document.decode(path, data), after.tree, alignment.same)
-            self._modules[path] = module
-            self._loaded += len(data)
-        elif after.tree is not None:
-            self._parsed = {path: after.tree}
-        self.questions.forget(facts)
-        self.graph.forget(facts)
+        return module
 
     def text_of(self, path: Path) -> bytes:
         """The text that replaced the content of a file last, even if it was not parsed."""
@@ -118,9 +128,7 @@ class ProjectModules(ProjectFiles):
     def state(self, path: Path) -> State:
         """A file as the project sees it now."""
         module = self._modules.get(path)
-        return self._state(path, module.parsed if module is not None else parsed(path, self.bytes_of(path)))
-
-    def _state(self, path: Path, tree: ast.Module | None) -> State:
+        tree = module.parsed if module is not None else parsed(path, self.bytes_of(path))
         if path not in self._summaries:
             self._summaries[path] = summary_of(tree)
         exists = path in self._overlay or path.exists()
@@ -134,7 +142,7 @@ class ProjectModules(ProjectFiles):
     def trim(self) -> None:
         """Forget trees, and what was concluded from them, once they are many; they come back when asked for."""
         if self._loaded > self.most_loaded and not self.in_use:
-            self.weight -= TREE * self._loaded
+            self.weight -= TREE_WEIGHT * self._loaded
             self._loaded = 0
             self._dissolve_modules()
             self.forget()
@@ -152,7 +160,7 @@ class ProjectModules(ProjectFiles):
         for path in unused:
             module = self._modules.pop(path)
             self._loaded -= len(module.source.data) if module is not None else 0
-        self.weight = TREE * self._loaded + sum(map(len, self._bytes.values()))
+        self.weight = TREE_WEIGHT * self._loaded + sum(map(len, self._bytes.values()))
 
     def prune(self) -> None:
         """Forget what was concluded of trees that have been replaced, and summaries that the library has."""
@@ -310,7 +318,7 @@ class ProjectModules(ProjectFiles):
             tree = self._parsed.pop(path, None) or document.parse(doc)
             known = self._modules[path] = Module(path, doc, tree, is_notebook, note)
             self._loaded += len(doc.data)
-            self.weight += TREE * len(doc.data)
+            self.weight += TREE_WEIGHT * len(doc.data)
         return known
 
     def module(self, path: Path) -> Module | None:

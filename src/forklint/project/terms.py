@@ -73,6 +73,10 @@ class TermIndex:
         self._newer.add(path)
         self._gathered = None
 
+    def keep(self, path: Path, terms: Terms) -> None:
+        """Take the terms of a file as it is now, where they are known."""
+        self._terms[path] = terms
+
     def _brought_up_to_date(self, known: tuple[Path, ...], kind: str, name: str) -> tuple[Path, ...]:
         """What the library says, with the files that it does not know as they are now, in the order of the files."""
         found = {path for path in known if path not in self._newer}

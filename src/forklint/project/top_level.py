@@ -75,7 +75,10 @@ def is_of_flow(statement: ast.stmt) -> bool:
 
 
 def does_run(statement: ast.stmt) -> bool:
-    """Whether a statement may do more than define a function."""
+    """Whether a statement may do more than define a function.
+
+    Annotations are left out: no run follows those of parameters, and what is returned is named there, not called.
+    """
     if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) or statement.decorator_list:
         return True
     defaults = (*statement.args.defaults, *statement.args.kw_defaults)

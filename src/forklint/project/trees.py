@@ -56,9 +56,31 @@ def is_same_tree(one: ast.AST | None, other: ast.AST | None, kept: Kept | None =
             for key, value in first.__dict__.items():
                 if key not in POSITIONS:
                     waiting.append((value, theirs.get(key)))
-        elif first != second or repr(first) != repr(second):  # 0.0 and -0.0, or nan
+        elif _leaf(first) != _leaf(second):
             return False
     return True
+
+
+def shape(tree: ast.AST) -> tuple[object, ...]:
+    """The nodes and values of a tree in a row: equal for two trees if and only if they differ in positions alone."""
+    found: list[object] = []
+    waiting: list[object] = [tree]
+    while waiting:
+        one = waiting.pop()
+        found.append(one.__class__)
+        if isinstance(one, list):
+            found.append(len(one))
+            waiting.extend(one)
+        elif isinstance(one, ast.AST):
+            waiting.extend(getattr(one, name, None) for name in one._fields)
+        else:
+            found.append(_leaf(one))
+    return tuple(found)
+
+
+def _leaf(value: object) -> object:
+    """What stands for a value that is no node: 0.0 is not -0.0, and an integer may be too long for ``repr``."""
+    return value if isinstance(value, (int, str, bytes)) else repr(value)
 
 
 def move(tree: ast.AST, fresh: ast.AST) -> None:

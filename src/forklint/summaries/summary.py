@@ -17,6 +17,7 @@ STAR = "*"
 
 
 PARTIAL = "partial"
+"""The last name of what binds arguments to a function and calls it later: what it is given is called as well."""
 
 
 def last_name(spelling: str) -> str:
