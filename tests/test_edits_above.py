@@ -1,4 +1,4 @@
-"""Findings after edits that only move code: what is remembered of it says nothing of where it stood."""
+"""Findings after edits that only move code: no answer that is remembered depends on where it stood."""
 
 from __future__ import annotations
 
@@ -41,3 +41,42 @@ def test_a_variable_that_is_removed_again(tmp_path: Path, text: str, above: str)
     for edited in (text.replace("\ndef", f"\n{above}\ndef"), text, text.replace("; del", "\n    del")):
         linter.project.replace(path, edited.encode())
         assert linter.relint(path) == fresh(path, edited)[1]
+
+
+LOADED = """\
+import lmdb
+from torch.utils.data import DataLoader, Dataset
+
+class Words(Dataset):
+    def __init__(self, root):
+        self.env = lmdb.open(root)
+
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, index):
+        return self.env
+
+def main():
+    {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "severity"),
+    [
+        ("options = {'num_workers': 2}; options['num_workers'] = 0; return DataLoader(Words('w'), **options)", "info"),
+        ("options = {'num_workers': 0}; options['num_workers'] = 2; return DataLoader(Words('w'), **options)", "error"),
+        ("n = 0; loader = DataLoader(Words('w'), num_workers=n); n = 2; return loader", "info"),
+        ("n = 2; n = 0; loader = DataLoader(Words('w'), num_workers=n); return loader", "info"),
+        ("n = 0; n = 2; loader = DataLoader(Words('w'), num_workers=n); return loader", "error"),
+    ],
+)
+def test_where_lines_are_broken_means_nothing(tmp_path: Path, body: str, severity: str) -> None:
+    path = tmp_path / "run.py"
+    joined = LOADED.format(body)
+    path.write_text(joined, encoding="utf-8")
+    linter, report = fresh(path, joined)
+    assert [finding.severity.value for finding in report.findings] == [severity]
+    linter.project.replace(path, joined.replace("; ", "\n    ").encode())
+    assert [finding.severity.value for finding in linter.relint(path).findings] == [severity]

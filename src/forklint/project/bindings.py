@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from itertools import pairwise
 
 from forklint.project.module import Module
-from forklint.project.nodes import nodes_below
+from forklint.project.nodes import end_of, nodes_below, start_of
 from forklint.project.scopes import FUNCTIONS, Binding, Scope, bodies
 
 BINDING_BLOCKS = (ast.For, ast.AsyncFor, ast.With, ast.AsyncWith)
@@ -36,7 +36,7 @@ def reaching(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, list[
     binding_it = {module.statement_of(one.node) for one in found[1] if not isinstance(one.node, ast.arg)}
     loops = [node for node in chain if isinstance(node, (ast.For, ast.AsyncFor, ast.While))]
     before: list[Binding] = []
-    for binding in sorted(found[1], key=_row):
+    for binding in sorted(found[1], key=lambda one: start_of(one.node)):
         if isinstance(binding.node, ast.arg):
             before.append(binding)
             continue
@@ -46,12 +46,12 @@ def reaching(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, list[
         if isinstance(statement, BINDING_BLOCKS) and any(node in statement.body for node in chain):
             before = [binding]
             continue
-        if statement in chain or _row(binding) > name.lineno:
+        if statement in chain or start_of(binding.node) > start_of(name):
             before += [binding] if any(loop in module.above(statement) for loop in loops) else []
             continue
         around = next((one for one in _chain(module, statement) if _is_on_the_way(module, one, chain)), None)
         if around is not None and _surely_binds(around, binding_it):
-            before = [one for one in before if _row(one) >= around.lineno]  # type: ignore[attr-defined]
+            before = [one for one in before if start_of(one.node) >= start_of(around)]
         before.append(binding)
     return scope, before
 
@@ -95,10 +95,6 @@ def _is_set_once(scope: Scope, name: str) -> bool:
     """Whether nothing gives a name another value between two places: it is bound once, or a parameter alone."""
     found = scope.find(name)
     return found is not None and len(found[1]) == 1
-
-
-def _row(binding: Binding) -> int:
-    return int(getattr(binding.node, "lineno", 0))
 
 
 def _is_on_the_way(module: Module, statement: ast.AST, chain: list[ast.AST]) -> bool:
@@ -145,7 +141,7 @@ def is_sorted_out(module: Module, value: ast.expr) -> bool:
     around = next((node for node in module.above(value) if isinstance(node, FUNCTIONS)), module.tree)
     return any(
         isinstance(node, ast.If)
-        and node.lineno < value.lineno
+        and end_of(node.test) < start_of(value)
         and isinstance(node.body[-1], (ast.Return, ast.Raise, ast.Continue))
         and any(_is_instance_of(part, value.id) for part in nodes_below(node.test))
         for node in nodes_below(around)

@@ -14,6 +14,8 @@ PLAIN = ("Constant", "Name", "MatchSingleton", "Global", "Nonlocal", "Pass", "Br
 """Nodes with no node below them that is looked for."""
 BLOCKS = frozenset({"body", "handlers", "cases", "orelse", "finalbody"})
 """Fields of statements in which statements stand."""
+Position = tuple[int, int]
+"""A row and a column. It moves with the code, so no answer that is remembered may hold one."""
 _fields: dict[type, tuple[str, ...]] = {}
 
 
@@ -69,3 +71,18 @@ def parents_below(root: ast.AST) -> dict[ast.AST, ast.AST]:
                 found[value] = node
     found.pop(None, None)  # type: ignore[call-overload]
     return found
+
+
+def start_of(node: ast.AST) -> Position:
+    """Where a statement or an expression begins."""
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+
+
+def end_of(node: ast.AST) -> Position:
+    """Where a statement or an expression ends."""
+    return getattr(node, "end_lineno", 0), getattr(node, "end_col_offset", 0)
+
+
+def is_before(node: ast.AST, other: ast.AST) -> bool:
+    """Whether a node ends before another begins, wherever the lines are broken."""
+    return end_of(node) <= start_of(other)

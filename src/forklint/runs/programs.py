@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.project.budget import Budget, size
+from forklint.project.nodes import Position
 from forklint.runs.calls import by_anyone, method
 from forklint.runs.trace import (
     AT_ONCE,
@@ -24,7 +25,6 @@ from forklint.runs.trace import (
     Kind,
     Part,
     Place,
-    Position,
     Trace,
     Way,
     behind,

@@ -13,15 +13,13 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
+from forklint.project.nodes import Position, end_of, start_of
 from forklint.records import dataclass
 from forklint.values.worlds import EVERYWHERE, Worlds
 
 if TYPE_CHECKING:
     from forklint.project.module import FunctionFacts, Module
     from forklint.values.model import Frame
-
-Position = tuple[int, int]
-"""A row and a column."""
 
 
 @dataclass(frozen=True)
@@ -173,13 +171,3 @@ def part_of(block: Sequence[ast.stmt], trace: Sequence[Step], kind: Kind, way: W
 def maybe(steps: Sequence[Step], way: Way | None = None) -> Trace:
     """The part of a trace that some expressions are which may not run; no statement ends in it."""
     return (Part(Kind.BRANCH, way or AT_ONCE.perhaps(), tuple(steps)),) if steps else ()
-
-
-def start_of(node: ast.AST) -> Position:
-    """Where a statement or an expression begins."""
-    return node.lineno, node.col_offset  # type: ignore[attr-defined]
-
-
-def end_of(node: ast.AST) -> Position:
-    """Where a statement or an expression ends."""
-    return node.end_lineno, node.end_col_offset  # type: ignore[attr-defined]

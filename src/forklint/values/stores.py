@@ -13,7 +13,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from forklint.project.module import FunctionFacts, Module
-from forklint.project.nodes import nodes_below
+from forklint.project.nodes import nodes_below, start_of
 from forklint.project.scopes import Binding, Scope
 from forklint.project.spelling import text_of
 from forklint.values.model import (
@@ -229,7 +229,7 @@ def _is_straight(module: Module, place: ast.AST, start: ast.AST | None) -> bool:
     above = module.parents.get(statement)
     while above is not home and isinstance(above, THROUGH):
         above = module.parents.get(above)
-    return above is home and getattr(place, "lineno", 0) > getattr(start, "lineno", 0)
+    return above is home and statement is not start and start_of(statement) > start_of(start)
 
 
 def _is_later(module: Module, place: ast.AST, read: Expression, home: Scope) -> bool:
@@ -239,7 +239,7 @@ def _is_later(module: Module, place: ast.AST, read: Expression, home: Scope) -> 
     """
     if read.module is not module or read.scope is not home or module.scope_at(place) is not home:
         return False
-    if (getattr(place, "lineno", 0), getattr(place, "col_offset", 0)) < (read.node.lineno, read.node.col_offset):
+    if start_of(place) < start_of(read.node):
         return False
     return not any(isinstance(above, LOOPS) and above in module.above(read.node) for above in module.above(place))
 
@@ -254,7 +254,7 @@ def _changes(evaluator: Evaluator, home: Scope, name: str) -> tuple[Change, ...]
 def _find_changes(evaluator: Evaluator, home: Scope, name: str) -> list[Change]:
     by_name = evaluator.project.answer("all changes in place", home, lambda: _find_all(home))
     found = [change for one in {name, *_other_names(home, name)} for change in by_name.get(one, ())]
-    return sorted(found, key=lambda one: (getattr(one.place, "lineno", 0), getattr(one.place, "col_offset", 0)))
+    return sorted(found, key=lambda one: start_of(one.place))
 
 
 def _other_names(home: Scope, name: str) -> Iterator[str]:

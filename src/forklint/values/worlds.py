@@ -15,7 +15,7 @@ from typing import Any
 from forklint.knowledge import presets
 from forklint.project.index import Project, Value
 from forklint.project.module import FunctionFacts, Module
-from forklint.project.nodes import nodes_below
+from forklint.project.nodes import nodes_below, start_of
 from forklint.project.scopes import Function, bodies, statements
 from forklint.project.spelling import last_name, text_of
 from forklint.project.top_level import Root
@@ -224,10 +224,6 @@ class Conditions:
         return Truth(true, false)
 
 
-def _start(node: ast.AST) -> tuple[int, int]:
-    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
-
-
 EXITS = frozenset({"exit", "quit", "_exit", "abort"})
 """Last names of the calls that end the process."""
 JUMPS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
@@ -269,7 +265,7 @@ class Regions:
     def before(self, above: ast.AST, node: ast.AST) -> Worlds:
         """The worlds that get past the statements before this one in its block."""
         if isinstance(above, Root):
-            return self.survivors([one for one in above.flow if _start(one) < _start(node)])
+            return self.survivors([one for one in above.flow if start_of(one) < start_of(node)])
         for name in ("body", "orelse", "finalbody"):
             block = getattr(above, name, None)
             if isinstance(block, list) and node in block:

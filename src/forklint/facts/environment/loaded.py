@@ -12,11 +12,10 @@ import sys
 from forklint.facts.environment.reading import Readers, Reads
 from forklint.project.index import Project
 from forklint.project.module import FunctionFacts, Module
-from forklint.project.nodes import nodes_below
+from forklint.project.nodes import Position, end_of, nodes_below, start_of
 from forklint.project.scopes import FUNCTIONS, Function, bodies, statements
 from forklint.runs.calls import by_anyone
 from forklint.runs.programs import Program, Role, budget_for
-from forklint.runs.trace import Position, end_of, start_of
 from forklint.runs.walk import trace_of_function, trace_of_module
 
 STEPS_PER_FILE = 20_000

@@ -7,10 +7,9 @@ import ast
 from forklint.facts.environment.settings import ENVIRON, Setting, is_environ
 from forklint.project.index import Project, Value
 from forklint.project.module import Module
-from forklint.project.nodes import nodes_below
+from forklint.project.nodes import nodes_below, start_of
 from forklint.project.scopes import FUNCTIONS, Scope
 from forklint.project.spelling import text_of
-from forklint.runs.trace import start_of
 
 EVERYTHING = ""
 """Stands for every variable at once."""

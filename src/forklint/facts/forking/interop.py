@@ -10,11 +10,11 @@ from forklint.facts.forking.poisoned import wanted_by
 from forklint.facts.forking.screening import SETTER_NAME
 from forklint.facts.forking.sites import Site, sites_in
 from forklint.facts.forking.uses import Calls, Poisons, Use, uses_in
+from forklint.project.nodes import start_of
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
 from forklint.runs.errors import RAISED_AGAIN
 from forklint.runs.programs import Program, Role, budget_for
-from forklint.runs.trace import start_of
 from forklint.runs.walk import trace_of_module
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from forklint.project.budget import size
 from forklint.project.index import Project, Symbol
 from forklint.project.meanings import Definition
 from forklint.project.module import ClassFacts, FunctionFacts, Module
-from forklint.project.nodes import nodes_below
+from forklint.project.nodes import nodes_below, start_of
 from forklint.project.scopes import FUNCTIONS, Function
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
@@ -104,8 +104,8 @@ class Handles:
         for call in calls:
             if self._may_open(facts, (call.method,)):
                 stored = self._follow(facts, NOT_KNOWN, MAX_NESTING, (*INIT_PATH, call.method))
-                after = (one for one in calls if one.module is call.module and one.node.lineno > call.node.lineno)
-                then = [one.method for one in sorted(after, key=lambda one: one.node.lineno)]
+                after = (one for one in calls if one.module is call.module and start_of(one.node) > start_of(call.node))
+                then = [one.method for one in sorted(after, key=lambda one: start_of(one.node))]
                 left = self._follow(facts, NOT_KNOWN, MAX_NESTING, (*INIT_PATH, call.method, *then)) if then else stored
                 alive = {one.opened for one in left} - kept
                 found |= {one: call for one in stored if one.opened in alive and one not in found}

@@ -13,7 +13,7 @@ from forklint.facts.loading.datasets import classes_of
 from forklint.facts.loading.loaders import Loader, files_with_loaders, loaders_of
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
-from forklint.project.nodes import nodes_below
+from forklint.project.nodes import is_before, nodes_below
 from forklint.project.scopes import FUNCTIONS, Kind, Scope, bodies
 from forklint.summaries.spelling import spelt
 from forklint.summaries.terms import CALL, WORD
@@ -81,9 +81,9 @@ class _Search:
                     method, owner = self._read_within(given, node, names) or ("", None)
                 if owner is None or method not in self._methods or spelt(owner) not in names:
                     continue
-                is_before = owner.lineno < given.node.lineno and given.module.scope_at(owner) is given.scope
-                is_before = is_before and _goes_on_to(given.module, owner, given.node)
-                if is_before and self._is_meant(method, given.part(owner)):
+                comes = is_before(owner, given.node) and given.module.scope_at(owner) is given.scope
+                comes = comes and _goes_on_to(given.module, owner, given.node)
+                if comes and self._is_meant(method, given.part(owner)):
                     yield EarlyCall(method, given.module, owner)
 
     def _read_within(self, place: Expression, call: ast.Call, names: set[str]) -> tuple[str, ast.expr] | None:

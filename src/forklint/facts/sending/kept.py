@@ -12,6 +12,7 @@ from forklint.knowledge.unpicklable import keeper
 from forklint.project.bindings import block_of
 from forklint.project.entries import stored
 from forklint.project.module import ClassFacts, FunctionFacts
+from forklint.project.nodes import start_of
 from forklint.project.scopes import FUNCTIONS, Function, statements
 from forklint.project.spelling import dotted, first_parameter, is_name
 from forklint.values.model import Expression, Frame, Instance
@@ -205,7 +206,7 @@ def _is_replaced(method: FunctionFacts, statement: ast.stmt, attribute: str, own
     """Whether the method surely stores something else there, or deletes it, later on."""
     chain = [statement, *method.module.above(statement)]
     for later in statements(method.node.body):
-        if later.lineno <= statement.lineno or later in chain:
+        if start_of(later) <= start_of(statement) or later in chain:
             continue
         gone = isinstance(later, ast.Delete) and any(dotted(one) == f"{own}.{attribute}" for one in later.targets)
         if gone or any(name == attribute for name, _ in _stores(later, own)):

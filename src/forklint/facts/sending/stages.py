@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from forklint.facts.sending.values import Culprit
 from forklint.knowledge.unpicklable import Stream, stream
 from forklint.project.index import External, Symbol
+from forklint.project.nodes import is_before
 from forklint.project.scopes import statements
 from forklint.project.spelling import all_arguments
 from forklint.values.model import Expression
@@ -81,7 +82,7 @@ class Stages:
         """Calls, alone in their statements, of methods of a name or of its items, before the name is read."""
         for statement in statements(given.scope.node.body):
             call = statement.value if isinstance(statement, ast.Expr) else None
-            if isinstance(call, ast.Call) and call.lineno < name.lineno:
+            if isinstance(call, ast.Call) and is_before(call, name):
                 calls, root = self._unwound(given, call)
                 if len(calls) == 1 and isinstance(root, ast.Name) and root.id == name.id:
                     yield call

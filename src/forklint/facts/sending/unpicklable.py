@@ -16,7 +16,7 @@ from forklint.project.bindings import is_shadowed, values_of
 from forklint.project.guard import guard_of
 from forklint.project.index import External, Symbol, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
-from forklint.project.nodes import nodes_below
+from forklint.project.nodes import is_before, nodes_below
 from forklint.project.scopes import Kind, Scope, statements
 from forklint.values import arguments, parameters, stores
 from forklint.values.calls import is_generator, returns
@@ -181,7 +181,7 @@ class Unpicklable:
         elif not isinstance(symbol, External) or keeper(symbol.name) is None:
             return None
         for statement in statements(there.scope.node.body):
-            if isinstance(statement, ast.Assign) and there.node.lineno < statement.lineno < name.lineno:
+            if isinstance(statement, ast.Assign) and is_before(there.node, statement) and is_before(statement, name):
                 target = statement.targets[0]
                 on = target.value if isinstance(target, ast.Attribute) else None
                 if isinstance(on, ast.Name) and on.id == name.id:
