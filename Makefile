@@ -5,7 +5,8 @@ VENV ?= .venv
 EXTRAS ?= dev
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-AT_ONCE := --numprocesses auto --maxprocesses 4 --dist worksteal
+# One more than there are processors: tests also wait, for processes that are to hang or to end.
+AT_ONCE = --numprocesses $(shell $(PYTHON) -c "import os; print(min(4, (os.cpu_count() or 1) + 1))") --dist worksteal
 
 $(READY): pyproject.toml constraints-dev.txt
 	$(PYTHON) -m venv $(VENV)

@@ -559,6 +559,7 @@ def test_a_small_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(row["measure"] in done.stdout for row in told["rows"])
 
 
+@pytest.mark.soak
 def test_key_presses_are_answered(tmp_path: Path) -> None:
     """A project of two files, two seconds: the figures are those of the rows."""
     for name in ("bad_hdf5_volumes.py", "good_hdf5_values_copied.py"):

@@ -42,6 +42,7 @@ def provoked() -> dict[str, set[str]]:
     return found
 
 
+@pytest.mark.soak
 def test_each_row_fits_its_message(provoked: dict[str, set[str]]) -> None:
     missed = [row for row, found in provoked.items() if row not in found]
     assert not missed, f"made for real, and not recognised: {missed}"

@@ -28,9 +28,9 @@ FOUND = [
 SEEN = [
     "hazards/bootstrapping-phase.md",
     "hazards/cannot-pickle.md",
-    "hazards/repeated-samples.md",
+    pytest.param("hazards/repeated-samples.md", marks=pytest.mark.soak),
     "hazards/same-random-numbers.md",
-    "hazards/set-epoch-has-no-effect.md",
+    pytest.param("hazards/set-epoch-has-no-effect.md", marks=pytest.mark.soak),
 ]
 SAFELY_FIXED = ["hazards/env-var-has-no-effect.md", "hazards/worker-segmentation-fault.md", "hazards/wrong-samples.md"]
 

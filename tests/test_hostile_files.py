@@ -232,7 +232,12 @@ BOMBS = {
 }
 
 
-@pytest.mark.parametrize("name", BOMBS)
+QUICK_BOMBS = ("laughs.yaml", "itself.yaml", "deep.yaml", "tags.yaml", "deep.json", "dots.toml", "integer.toml")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=[pytest.mark.soak] * (one not in QUICK_BOMBS)) for one in BOMBS]
+)
 def test_settings_that_are_made_to_take_forever(project: Path, name: str) -> None:
     (project / name).write_text(BOMBS[name])
     assert found(project, "--no-cache", ".", name) == ["good.py"]

@@ -10,6 +10,7 @@ from hook_repository import BASE, WORDS, Repository, environment, published, rem
 
 from forklint import __version__
 
+pytestmark = pytest.mark.soak
 TAG = f"v{__version__}"
 NO_REGISTRY = ("Could not find a version", "No matching distribution", "ConnectionError", "NewConnectionError")
 
@@ -67,7 +68,6 @@ def test_the_environment_has_forklint_and_no_torch(home: Path) -> None:
     assert not list(home.glob("repo*/py_env-*/lib/python*/site-packages/torch"))
 
 
-@pytest.mark.soak  # it builds another environment
 def test_try_repo(source: Path, repository: Repository) -> None:
     repository.write("words.py", WORDS)
     repository.git("add", ".")

@@ -207,3 +207,53 @@ def test_statements_that_nest_deeply(session: Session, before: str, after: str) 
     session.edit((before, after))
     session.edit(("return lmdb.open(root, map_size=size)", "return [root]"))
     session.edit(("return [root]", "return lmdb.open(root)"))
+
+
+JOBS = """\
+import torch
+from torch.multiprocessing import Process
+
+
+class Job{base}:
+    def __init__(self):
+        super().__init__()
+
+    def run(self):
+        torch.zeros(1).cuda()
+
+
+def use():
+    torch.zeros(1).cuda()
+
+
+def begin():
+    {begun}().start()
+
+
+def main():
+    torch.zeros(1).cuda()
+    Process(target=use).start()
+    {called}
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(("begun", "called"), [("Process", "Job().start()"), ("Job", "begin()")])
+def test_a_class_becomes_one_of_processes(tmp_path: Path, begun: str, called: str) -> None:
+    """What a function does is remembered, but not which names start processes."""
+    path = tmp_path / "jobs.py"
+    texts = [JOBS.format(base=base, begun=begun, called=called) for base in ("", "(Process)")]
+    path.write_text(texts[0], encoding="utf-8")
+    linter = Linter(Project(tmp_path, Settings()), Options(with_fixes=False))
+    found = [len(linter.relint(path).findings)]
+    for text in (texts[1], texts[0]):
+        linter.project.replace(path, text.encode())
+        fresh = Linter(Project(tmp_path, Settings()), Options(with_fixes=False))
+        fresh.project.replace(path, text.encode())
+        report = linter.relint(path)
+        assert report == fresh.relint(path)
+        found.append(len(report.findings))
+    assert found[0] == found[2] < found[1]

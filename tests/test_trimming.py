@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import NamedTuple
 
 import pytest
 from hazards import SHORT_HAZARD
@@ -44,6 +45,46 @@ def test_dropping_forgets_all_that_rests_on_a_fact_and_nothing_else() -> None:
     assert questions.known("above", 0, None) is None
     assert questions.known("other", 0, None) == 2
     assert questions.answer("above", 0, lambda: questions.answer("below", 0, below) + 1) == 2
+
+
+def test_pruning_forgets_what_rests_on_an_answer_that_it_forgets() -> None:
+    """Otherwise a change of the fact that both rest on would not reach it."""
+    questions, values = Questions(), {"a": 1}
+
+    def below() -> int:
+        questions.note(("tree", "a"))
+        return values["a"]
+
+    def above() -> int:
+        return questions.answer("above", "a", lambda: questions.answer("below", object(), below) + 1)
+
+    assert above() == 2
+    questions.prune(())
+    values["a"] = 2
+    questions.forget([("tree", "a")])
+    assert above() == 3
+
+
+def test_pruning_keeps_what_is_asked_by_text_alone() -> None:
+    class Place(NamedTuple):
+        path: PurePath
+        name: str
+
+    questions = Questions()
+    keys = [None, "a", 1, (PurePath("a"), "b"), Place(PurePath("a"), "b"), frozenset({"a"}), ("a", (None, Place))]
+    for key in keys:
+        questions.answer("kept", key, lambda: 1)
+    questions.prune(())
+    assert [key for key in keys if questions.known("kept", key, 0)] == keys[:-1]
+
+
+def test_pruning_keeps_all_that_a_root_rests_on() -> None:
+    questions, key = Questions(), object()
+    questions.answer("root", key, lambda: questions.answer("below", key, lambda: 1) + 1)
+    ((_, root),) = questions.all_of("root")
+    questions.answer("other", key, lambda: questions.answer("below", key, lambda: 1))
+    questions.prune([root])
+    assert [questions.known(name, key, None) for name in ("root", "below", "other")] == [2, 1, None]
 
 
 def test_what_open_files_need_is_kept(linter: Linter, tmp_path: Path) -> None:

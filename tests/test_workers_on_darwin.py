@@ -67,6 +67,7 @@ def run_as_on_a_mac(folder: Path) -> dict[str, str]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+@pytest.mark.soak
 def test_fixed_scripts_run_without_workers_on_a_mac(forklint, tmp_path: Path) -> None:
     (tmp_path / "forklint.toml").touch()
     for name in SCRIPTS:

@@ -9,9 +9,11 @@ import pytest
 
 from forklint.config import SettingsFinder
 from forklint.engine import Linter, Options
+from forklint.facts.forking.screening import uses
 from forklint.facts.forking.uses import Poisons
 from forklint.project.index import Project
 from forklint.project.module import FunctionFacts
+from forklint.runs.reached import Place, may_reach
 from forklint.runs.trace import Enters, Part, Trace
 from forklint.runs.walk import trace_of_function
 
@@ -128,3 +130,16 @@ def test_what_a_call_may_do_decides_whether_it_is_entered(tmp_path: Path, call: 
     topic = Poisons(project)
     trace = trace_of_function(topic, FunctionFacts(module, main.node))
     assert any(step.function.module.path.name == "tools.py" for step in calls_in(trace)) is is_entered
+
+
+def test_a_name_comes_to_stand_for_what_forks(tmp_path: Path) -> None:
+    """What code may reach is remembered, but not which names fork."""
+    user, home = tmp_path / "user.py", tmp_path / "home.py"
+    user.write_text("from elsewhere import Job\n\n\ndef begin():\n    Job()\n")
+    home.write_text("class Job: ...\n")
+    project = Project(tmp_path, SettingsFinder({}, isolated=True).for_file(home))
+    found = [may_reach(project, Place(user, "begin"), uses(project))]
+    for base in ("(Process)", ""):
+        project.replace(home, f"class Job{base}: ...\n".encode())
+        found.append(may_reach(project, Place(user, "begin"), uses(project)))
+    assert found == [False, True, False]

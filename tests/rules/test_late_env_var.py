@@ -323,6 +323,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.soak
 def test_the_fixed_script_has_the_threads_it_asks_for(tmp_path: Path) -> None:
     """On a machine with one core there is nothing to see: then both have one thread."""
     pytest.importorskip("threadpoolctl")

@@ -62,6 +62,7 @@ def shown() -> dict[str, dict]:
     return found
 
 
+@pytest.mark.soak
 def test_torch_warns_of_the_storage(shown: dict[str, dict]) -> None:
     assert shown["storage"]["warned"] == ["TypedStorage is deprecated"]
 

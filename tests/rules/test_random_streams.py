@@ -196,6 +196,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("made", "draw"),
     [("default_rng(seed)", "random()"), pytest.param("RandomState(seed)", "rand()", marks=pytest.mark.soak)],

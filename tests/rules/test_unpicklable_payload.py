@@ -96,6 +96,7 @@ def test_pickle_refuses_what_the_table_says(name: str) -> None:
                 getattr(made, end)()
 
 
+@pytest.mark.soak
 def test_samplers_generators_and_class_attributes_stay_with_the_parent(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     script = tmp_path / "stays.py"

@@ -17,6 +17,7 @@ from test_server_schedule import Work
 from forklint.server import schedule
 from forklint.server.analysis import Analysis
 from forklint.server.schedule import ABSENCE, Schedule
+from forklint.server.watching import Changes
 
 BASE = """\
 from torch.utils.data import Dataset
@@ -106,8 +107,6 @@ def test_a_file_that_is_closed_is_what_it_is_on_the_disk(package: Path, analysis
     base, words = package / "base.py", package / "words.py"
     assert codes(analysis, base, BASE) + codes(analysis, words, WORDS) == ["FKL301"]
     assert codes(analysis, base, HALF_TYPED) == []
-    from forklint.server.watching import Changes
-
     analysis.take_in(Changes(closed={base}))
     assert codes(analysis, base) == []
     assert not analysis.take_in_unparsed()
@@ -132,6 +131,33 @@ def test_a_notebook_is_linted_again_whenever_a_module_changes(package: Path, ana
         assert codes(analysis, notebook) == []
         assert codes(analysis, base, BASE) == []
         assert codes(analysis, notebook) == ["FKL301"]
+
+
+OPENING = WORDS.replace("from base import Base\n", "").replace("(Base)", "")
+KEEPING = BASE + "\n    def __init__(self, root):\n        self.words = {words}\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (BASE.replace("(Dataset)", ""), BASE.replace("(Dataset)", "") + "\n    def __getitem__(self, i): ...\n", WORDS),
+        (KEEPING.format(words="root"), "from words import Words\n" + KEEPING.format(words="Words(root)"), OPENING),
+    ],
+    ids=["a base gets methods", "an object is kept"],
+)
+def test_a_file_makes_another_a_dataset_while_that_is_closed(
+    tmp_path: Path, analysis: Analysis, before: str, after: str, words: str
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "base.py").write_text(before)
+    (tmp_path / "words.py").write_text(words)
+    base, closed = tmp_path / "base.py", tmp_path / "words.py"
+    assert codes(analysis, base, before) + codes(analysis, closed, words) == []
+    analysis.take_in(Changes(closed={closed}))
+    assert codes(analysis, base) == []
+    analysis.sweep()
+    assert codes(analysis, base, after) == []
+    assert codes(analysis, closed, words) == ["FKL301"]
 
 
 def test_trees_that_were_replaced_are_freed(package: Path, analysis: Analysis) -> None:

@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from asked_environment import asked_once
 from records_project import RECORDS, write
 
@@ -41,6 +42,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.soak
 def test_the_fix_is_tried_and_the_project_stays_as_it_is(command, tmp_path: Path) -> None:
     project = project_in(tmp_path)
     before = contents(project)

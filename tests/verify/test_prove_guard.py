@@ -79,6 +79,7 @@ def test_arguments_that_do_not_lead_to_the_loader_are_not_asked_for(verdict, com
     assert "stood_in" not in found["details"]
 
 
+@pytest.mark.soak
 def test_what_the_entry_does_not_import_is_not_refuted_by_it(verdict, command, tmp_path: Path) -> None:
     verdict(LOADER.format(guard="", indent=""), "--start-method", "fork")
     (tmp_path / "train.py").rename(tmp_path / "other.py")

@@ -62,6 +62,7 @@ def test_a_name_that_another_module_supplies_is_there(verdict, tmp_path: Path, a
     assert (found["verdict"], found["evidence"]) == ("refuted", f"`generate_synthetic_data` exists, {where}")
 
 
+@pytest.mark.soak
 def test_a_module_that_cannot_be_imported_decides_nothing(verdict, tmp_path: Path) -> None:
     (tmp_path / "broken.py").write_text("def\n")
     text = "import torch\nimport broken\n" + SCRIPT

@@ -136,6 +136,7 @@ def test_what_no_probe_shows_says_what_it_needs(name: str, module: str, needs: s
     assert needs in found["evidence"]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("level", "expected"), [("INFO", "True"), pytest.param("ERROR", "False", marks=pytest.mark.soak)]
 )

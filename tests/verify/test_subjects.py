@@ -122,6 +122,7 @@ def test_a_package_below_src_is_imported_by_a_factory_and_asked_for_by_an_entry(
     assert proof.judgement.advice.startswith("corpus belongs to the project: set PYTHONPATH=src, or pass")
 
 
+@pytest.mark.soak
 def test_a_factory_that_fails_is_named_in_one_line_and_leaves_the_others_alone(folder: Path) -> None:
     broken = "\n\ndef make_broken():\n    raise RuntimeError('no such operator\\n#1 frame of C++\\n#2 another')\n"
     (folder / "loading.py").write_text(FACTORY + broken)
@@ -213,6 +214,7 @@ def test_data_of_many_kinds_is_made(tmp_path: Path) -> None:
     assert "workers that did not open it" in proof.judgement.evidence
 
 
+@pytest.mark.soak
 def test_a_script_found_by_itself_that_fails_gives_way_to_the_class(tmp_path: Path) -> None:
     write("file", tmp_path)
     (tmp_path / "train.py").write_text(

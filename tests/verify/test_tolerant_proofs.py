@@ -109,6 +109,7 @@ def test_a_pair_is_judged_by_its_control(as_it_is: Shown, control: Shown, verdic
     assert judged(as_it_is, control, ()).verdict is verdict
 
 
+@pytest.mark.soak
 def test_a_program_that_fails_by_itself_proves_nothing(verify) -> None:
     found = verify(
         HEAD + "if torch.__version__ > '0':\n    raise RuntimeError('not with this torch')\n"

@@ -42,6 +42,7 @@ class Scans(Base):
 """
 
 
+@pytest.mark.soak
 def test_harm_of_one_is_not_laid_to_the_other(tmp_path: Path) -> None:
     pytest.importorskip("h5py")
     for name in ("file", "hdf5"):

@@ -54,7 +54,7 @@ Rests = tuple[Fact | Answer, ...]
 
 def is_text(key: Hashable) -> bool:
     """Whether a key names what it asks for by text and numbers alone."""
-    if key.__class__ is tuple:
+    if isinstance(key, (tuple, frozenset)):
         return all(map(is_text, key))
     return key is None or isinstance(key, (str, int, bytes, PurePath))
 

@@ -236,22 +236,14 @@ class Questions:
 
         The facts have not changed: what an answer holds of them is to be freed.
         """
-        followers = self._all_followers()
-        waiting: list[Fact | Answer] = list(facts)
-        while waiting:
-            below = waiting.pop()
-            for answer in followers.pop(below, ()):
-                if answer.state != DEAD and below in answer.rests:
-                    answer.state = DEAD
-                    self._lost.append(answer)
-                    waiting.append(answer)
-        self._bury()
+        self._give_up(facts)
 
     def prune(self, roots: Iterable[Answer]) -> None:
-        """Forget answers on which none of some answers rests, unless they hold and their keys are text alone.
+        """Forget answers on which none of some answers rests, unless they hold and text alone asks for them.
 
         An answer about a node of a tree may hold for as long as there is that node, and the node for as long as there
-        is the answer: once the file has another tree, nobody asks for it any more.
+        is the answer: once the file has another tree, nobody asks for it any more. What rests on such an answer is
+        forgotten as well: a change of a fact reaches it through that answer alone.
         """
         needed: set[Answer] = set()
         waiting = list(roots)
@@ -260,12 +252,28 @@ class Questions:
             if answer not in needed:
                 needed.add(answer)
                 waiting.extend(one for one in answer.rests if isinstance(one, Answer) and one not in needed)
-        self._lost += [
+        unused = [
             answer
             for table in self._tables.values()
             for answer in table.values()
             if answer not in needed and (answer.state != GOOD or not is_text(answer.key))
         ]
+        for answer in unused:
+            answer.state = DEAD
+        self._lost += unused
+        self._give_up(unused)
+
+    def _give_up(self, below: Iterable[Fact | Answer]) -> None:
+        """Forget every answer that rests on some facts or answers, directly or through others."""
+        followers = self._all_followers()
+        waiting = list(below)
+        while waiting:
+            one = waiting.pop()
+            for answer in followers.pop(one, ()):
+                if answer.state != DEAD and one in answer.rests:
+                    answer.state = DEAD
+                    self._lost.append(answer)
+                    waiting.append(answer)
         self._bury()
 
     def let_go(self) -> None:

@@ -50,7 +50,11 @@ class UnclearError(Exception):
 
 
 class Sought(NamedTuple):
-    """What code is searched for."""
+    """What code is searched for.
+
+    Answers are found again by the functions that they were first found by. So these ask the project when they are
+    called, and keep nothing that depends on the files.
+    """
 
     name: str
     """By which answers are remembered."""

@@ -40,7 +40,11 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 class Topic:
-    """What a rule wants to know of runs: which calls, imports and statements are events, and of which kind."""
+    """What a rule wants to know of runs: which calls, imports and statements are events, and of which kind.
+
+    After an edit, a trace is found again by the topic that it was first found by. So a topic asks the project when it
+    is called, and keeps nothing that depends on the files.
+    """
 
     name = ""
     """By which traces are remembered."""

@@ -34,17 +34,32 @@ def _gives_number(project: Project, path: Path) -> bool:
 
 def names_of_sites(project: Project) -> frozenset[str]:
     """Last names of the calls that may be a site."""
-    return loader_names(project) | project.hierarchy.heirs(STARTERS) | {"map"}
+    return _names_of_starts(project) | {"map"}
+
+
+def may_be_site(project: Project, name: str) -> bool:
+    """Whether a call of a last name may be a site."""
+    return name == "map" or name in _names_of_starts(project)
+
+
+def _names_of_starts(project: Project) -> frozenset[str]:
+    """Last names of what may make a loader or start processes."""
+
+    def find() -> frozenset[str]:
+        return loader_names(project) | project.hierarchy.heirs(STARTERS)
+
+    return project.answer("names of what forks", None, find, compared=True)
 
 
 def uses(project: Project) -> Sought:
     """Code that names what poisons.toml knows, what may fork, or a method that may use CUDA."""
-    named = loader_names(project) | project.hierarchy.heirs(STARTERS) | MOVING | {SETTER_NAME, IMPORTING}
+    fixed = MOVING | {SETTER_NAME, IMPORTING}
     rows = frozenset(_rows())
 
     def in_code(text: Names) -> bool:
-        if not (named.isdisjoint(text.bare) and named.isdisjoint(text.attributes)):
-            return True
+        for named in (fixed, _names_of_starts(project)):
+            if not (named.isdisjoint(text.bare) and named.isdisjoint(text.attributes)):
+                return True
         return "map" in text.attributes and _may_pass(text, NUMBER)
 
     def in_import(one: Import, text: Names | None) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from forklint.facts.forking.kinds import kind_of
-from forklint.facts.forking.screening import SETTER_NAME, names_of_sites, uses
+from forklint.facts.forking.screening import SETTER_NAME, may_be_site, uses
 from forklint.knowledge.poisons import DecoratorRow, poisons
 from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts
@@ -75,7 +75,6 @@ class Poisons(Topic):
     def __init__(self, project: Project) -> None:
         """Follow the code of a project."""
         super().__init__(project)
-        self._asked = names_of_sites(project) | {SETTER_NAME}
         self._sought = uses(project)
 
     def may_matter(self, call: Expression, symbol: Symbol | None) -> bool:
@@ -115,7 +114,8 @@ class Poisons(Topic):
         """What a call turns off, and what it uses."""
         node = call.node
         assert isinstance(node, ast.Call)  # noqa: S101 - the walk says so
-        if last_name(node.func) in self._asked:
+        called = last_name(node.func)
+        if called == SETTER_NAME or may_be_site(self.project, called):
             yield Calls(call)
         name = symbol.name if isinstance(symbol, External) else ""
         off = frozenset(row.name for row in poisons().poisons.values() if name in row.off) if name else frozenset()
