@@ -159,7 +159,9 @@ class ProjectModules(ProjectFiles):
         self.questions.drop((MODULE, str(path)) for path in unused)
         for path in unused:
             module = self._modules.pop(path)
-            self._loaded -= len(module.source.data) if module is not None else 0
+            if module is not None:
+                self._loaded -= len(module.source.data)
+                module.dissolve()  # its nodes know each other in circles
         self.weight = TREE_WEIGHT * self._loaded + sum(map(len, self._bytes.values()))
 
     def prune(self) -> None:
