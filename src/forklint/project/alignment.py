@@ -41,6 +41,8 @@ class Alignment(NamedTuple):
     """The others of the second."""
     renumbers: bool
     """Whether a definition that both trees have stands behind more others, or fewer, than before."""
+    kept: Kept | None = None
+    """The lines that both texts have in common, if that was asked."""
 
     def facts(self, name: str) -> Iterator[Fact]:
         """Give the facts of a file of that name that the two trees tell differently.
@@ -81,7 +83,7 @@ def align(before: ast.Module, after: ast.Module, kept: Kept | None = None) -> Al
     gone = [one for one in was[top:was_end] if one not in mine]
     numbers, fresh = _numbers(was), _numbers(now)
     renumbers = any(numbers.get(one) != fresh.get(other) for one, other in same)
-    return Alignment(same, gone, [one for one in now[top:now_end] if one not in its], renumbers)
+    return Alignment(same, gone, [one for one in now[top:now_end] if one not in its], renumbers, kept)
 
 
 def _numbers(body: Sequence[ast.stmt]) -> dict[ast.stmt, int]:

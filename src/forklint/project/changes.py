@@ -99,11 +99,13 @@ def changed(path: Path, before: State, after: State, alignment: Alignment | None
         return
     if (before.tree is None, before.summary is None) != (after.tree is None, after.summary is None):
         yield MODULE, name
-    facts = _of_statements(name, alignment or aligned(path, before, after))
+    alignment = alignment or aligned(path, before, after)
+    facts = _of_statements(name, alignment)
     yield from facts
     if facts:
         yield from _of_summaries(name, before.summary, after.summary)
-        yield from ((CODE, name, key) for key in _changed_definitions(before, after, _kept(path, before, after)))
+        kept = alignment.kept if alignment is not None else None
+        yield from ((CODE, name, key) for key in _changed_definitions(before, after, kept))
 
 
 def _of_statements(name: str, alignment: Alignment | None) -> tuple[Fact, ...]:
