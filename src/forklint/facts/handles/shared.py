@@ -16,11 +16,11 @@ from forklint.project.guard import may_be_guarded
 from forklint.project.index import Project, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, parameters, statements
-from forklint.project.spelling import all_arguments, is_name, last_name
+from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, statements
+from forklint.project.spelling import all_arguments, is_name
 from forklint.records import dataclass
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Expression
+from forklint.values.model import Expression, Ref
 from forklint.values.objects import kept_as
 from forklint.values.origins import behind
 
@@ -149,7 +149,8 @@ class SharedHandles:
         """The function that a call enters, with the dataset if that is its constructor; None for any other call."""
         module, scope, call = called.module, called.scope, called.node
         assert isinstance(call, ast.Call)  # noqa: S101 - the callers say so
-        callee = _own_class(module, scope, call) or self._project.resolve(module, scope, call.func)
+        named = self._evaluator.find(called.part(call.func)).value
+        callee = named.symbol if isinstance(named, Ref) else self._project.resolve(module, scope, call.func)
         if isinstance(callee, FunctionFacts):
             return (None, callee) if callee.owner is None else None
         if not isinstance(callee, ClassFacts) or not is_dataset(self._project, callee):
@@ -182,9 +183,6 @@ class SharedHandles:
         source = Expression(module, scope, argument)
         if isinstance(argument, ast.Attribute) and self._is_closed(source, argument):
             return None
-        around = _bound_around(module, argument, scope) if isinstance(argument, ast.Name) else None
-        if around is not None:
-            return self._argument(module, scope, around)
         nearer = behind(self._evaluator, source) if isinstance(argument, (ast.Name, ast.Attribute)) else ()
         parts = [one for one in nearer or (source,) if not isinstance(one.node, ast.Constant)]
         place = parts[0] if len(parts) == 1 else source
@@ -220,34 +218,12 @@ class SharedHandles:
         )
 
 
-def _bound_around(module: Module, name: ast.Name, scope: Scope) -> ast.expr | None:
-    """What a name is bound to by the ``with`` that it stands in, if nothing but ``with`` binds it."""
-    bindings = scope.bound(name.id)
-    if not bindings or not all(isinstance(one.node, (ast.With, ast.AsyncWith)) for one in bindings):
-        return None
-    for above in module.above(name):
-        for item in above.items if isinstance(above, (ast.With, ast.AsyncWith)) else ():
-            if item.optional_vars is not None and is_name(item.optional_vars, name.id):
-                return item.context_expr
-    return None
-
-
 def _closed_by(statement: ast.stmt, attribute: str) -> bool:
     """Whether a statement is ``self.x.close()``."""
     call = statement.value if isinstance(statement, ast.Expr) else None
     function = call.func if isinstance(call, ast.Call) else None
     closes = isinstance(function, ast.Attribute) and function.attr in CLOSING_METHODS
     return closes and getattr(function.value, "attr", "") == attribute  # type: ignore[union-attr]
-
-
-def _own_class(module: Module, scope: Scope, call: ast.Call) -> ClassFacts | None:
-    """The class whose class method calls ``cls(...)``."""
-    if not isinstance(call.func, ast.Name) or not isinstance(scope.node, FUNCTIONS):
-        return None
-    names = [argument.arg for argument in parameters(scope.node)]
-    decorators = {last_name(decorator) for decorator in scope.node.decorator_list}
-    first = names[:1] == [call.func.id] and "classmethod" in decorators
-    return FunctionFacts(module, scope.node).owner if first else None
 
 
 def _closes(body: list[ast.stmt], name: str) -> bool:

@@ -13,8 +13,8 @@ from forklint.project.bindings import block_of
 from forklint.project.entries import stored
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import start_of
-from forklint.project.scopes import FUNCTIONS, Function, statements
-from forklint.project.spelling import dotted, first_parameter, is_name
+from forklint.project.scopes import Function, statements
+from forklint.project.spelling import dotted, first_parameter
 from forklint.runs.calls import callee, method
 from forklint.values import arguments, objects
 from forklint.values.callers import handed_up, is_super_call
@@ -114,12 +114,6 @@ class Objects:
             seen.add(named[0].node)
             yield from self._run(Frame(named[0], given, owner, call.frame), owner, depth, seen)
 
-    def owner(self, given: Expression, node: ast.expr) -> Instance | None:
-        """The object that an expression is; without a call, it is the one whose method the code stands in."""
-        value = self._unpicklable.evaluator.find(given.part(node)).value
-        is_class = isinstance(value, Instance) and value.call is None and not _own_name(given.scope.node)
-        return value if isinstance(value, Instance) and not is_class else None
-
 
 def _is_inside(found: Culprit, facts: ClassFacts | None) -> bool:
     return facts is not None and found.module is facts.module and facts.node in found.module.above(found.node)
@@ -145,10 +139,3 @@ def _is_replaced(method: FunctionFacts, statement: ast.stmt, attribute: str, own
             if any(one in block for one in chain):
                 return True
     return False
-
-
-def _own_name(function: ast.AST) -> str:
-    """The name by which a method calls its object; empty for a method of the class, and for what is no method."""
-    if not isinstance(function, FUNCTIONS) or any(is_name(one, "classmethod") for one in function.decorator_list):
-        return ""
-    return first_parameter(function)

@@ -148,13 +148,13 @@ class Unpicklable:
 
     def _attribute(self, given: Expression, node: ast.Attribute, depth: int) -> Culprit | None:
         """What is refused in ``something.name``: an attribute of an object, a bound method, a name of a module."""
-        owner = self.objects.owner(given, node.value)
-        if owner is not None and self.project.method(owner.facts, node.attr) is not None:
+        owner = self.evaluator.find(given.part(node.value)).value
+        if isinstance(owner, Instance) and self.project.method(owner.facts, node.attr) is not None:
             is_self = owner.call is None or (given.frame is not None and owner == given.frame.receiver)
             if owner.call is None or is_self:  # pickling a bound method pickles its object
                 return self.objects.kept(owner, given, depth)
             return self._instance(owner.call, owner, depth - 1)
-        symbol = self.project.resolve(given.module, given.scope, node) if owner is None else None
+        symbol = self.project.resolve(given.module, given.scope, node)
         if isinstance(symbol, (FunctionFacts, ClassFacts)):
             return self._definition(given, node, symbol)
         return self.first(behind(self.evaluator, given, perhaps=True), depth)
