@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from forklint.knowledge.streams import stream_words
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import FUNCTIONS, Function
+from forklint.project.scopes import FUNCTIONS, Function, bodies
 from forklint.project.spelling import last_name
 
 Giving = ast.For | ast.Return | ast.Expr
@@ -45,7 +45,7 @@ def outermost(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     for statement in body:
         yield statement
         if isinstance(statement, (ast.With, ast.If, ast.Try)):
-            for block in (getattr(statement, name, []) for name in ("body", "orelse", "finalbody")):
+            for block in bodies(statement):
                 yield from outermost(block)
 
 
