@@ -137,7 +137,9 @@ class Lifetimes(Flow):
         called = FunctionFacts(target.module, target.function)
         if not target.bound and called.owner is not None and not is_static(target.function):
             given = given.without_first
-        return Context(called, given, frame.context.receiver if called.owner is not None else None, frame.context)
+        this = frame.context.receiver
+        is_its = this is not None and called.owner in self._project.ancestry(this.facts).classes
+        return Context(called, given, this if is_its else None, frame.context)
 
     # Values
 
