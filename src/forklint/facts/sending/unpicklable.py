@@ -139,12 +139,11 @@ class Unpicklable:
             if found is not None:
                 return found
         bindings = (given.scope.find(node.id) or (given.scope, []))[1]
-        is_asked = not nearer and all(one.kind is not Kind.PARAMETER for one in bindings)
-        if is_asked or stores.is_changed(self.evaluator, given.scope, node.id):
-            found = self._evaluated(given, depth)
-            if found is not None:
-                return found
-        return self.stages.set_on(given, node, depth) if nearer else self._module(given, node)
+        is_changed = stores.is_changed(self.evaluator, given.scope, node.id)
+        is_drawn = not nearer and all(one.kind is not Kind.PARAMETER for one in bindings)
+        place = given if is_changed or given.frame is not None else given.by_anyone()
+        found = self._evaluated(place, depth) if is_changed or is_drawn else None
+        return found or (self.stages.set_on(given, node, depth) if nearer else self._module(given, node))
 
     def _attribute(self, given: Expression, node: ast.Attribute, depth: int) -> Culprit | None:
         """What is refused in ``something.name``: an attribute of an object, a bound method, a name of a module."""
