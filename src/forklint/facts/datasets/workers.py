@@ -51,7 +51,7 @@ def reached_from(project: Project, facts: ClassFacts, names: Iterable[str]) -> d
         if function in reached:
             continue
         reached[function] = owner
-        for name in attributes_read(function):
+        for name in sorted(attributes_read(function)):
             found = project.method(facts, name)
             if found is not None and name != "__init__":
                 waiting.append(found)

@@ -17,7 +17,7 @@ from forklint.project.index import Project, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, statements
-from forklint.project.spelling import all_arguments, is_name
+from forklint.project.spelling import all_arguments, dotted, is_name
 from forklint.records import dataclass
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression, Ref
@@ -193,13 +193,10 @@ class SharedHandles:
 
     def _is_closed(self, source: Expression, argument: ast.Attribute) -> bool:
         """Whether a method of the class that is not one of the last closes the attribute."""
-        facts = (
-            FunctionFacts(source.module, source.scope.node).owner if isinstance(source.scope.node, FUNCTIONS) else None
-        )
+        node = source.scope.node
+        facts = FunctionFacts(source.module, node).owner if isinstance(node, FUNCTIONS) else None
         methods = facts.methods.items() if facts is not None else ()
-        return any(
-            _closed_by(one, argument.attr) for name, it in methods if name not in LAST for one in statements(it.body)
-        )
+        return any(_closes(it.body, f"self.{argument.attr}") for name, it in methods if name not in LAST)
 
     def _received(self, dataset: ClassFacts, opened: Opened, name: str) -> SharedHandle | None:
         """What a dataset does with a handle that its constructor gets: only ``self.x = parameter`` is followed."""
@@ -218,23 +215,14 @@ class SharedHandles:
         )
 
 
-def _closed_by(statement: ast.stmt, attribute: str) -> bool:
-    """Whether a statement is ``self.x.close()``."""
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    function = call.func if isinstance(call, ast.Call) else None
-    closes = isinstance(function, ast.Attribute) and function.attr in CLOSING_METHODS
-    return closes and getattr(function.value, "attr", "") == attribute  # type: ignore[union-attr]
-
-
 def _closes(body: list[ast.stmt], name: str) -> bool:
-    """Whether a block calls ``name.close()`` at its own level, or deletes the name."""
+    """Whether a block, or one in it, calls ``name.close()`` as a statement, or deletes the name."""
     for statement in statements(body):
         call = statement.value if isinstance(statement, ast.Expr) else None
         function = call.func if isinstance(call, ast.Call) else None
-        closed = (
-            function.value if isinstance(function, ast.Attribute) and function.attr in {"close", "release"} else None
-        )
-        gone = [closed, *(statement.targets if isinstance(statement, ast.Delete) else [])]
-        if any(isinstance(target, ast.Name) and target.id == name for target in gone):
+        gone = statement.targets if isinstance(statement, ast.Delete) else []
+        if isinstance(function, ast.Attribute) and function.attr in CLOSING_METHODS:
+            gone = [function.value]
+        if any(dotted(one) == name for one in gone):
             return True
     return False
