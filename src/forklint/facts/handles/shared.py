@@ -149,8 +149,10 @@ class SharedHandles:
         """The function that a call enters, with the dataset if that is its constructor; None for any other call."""
         module, scope, call = called.module, called.scope, called.node
         assert isinstance(call, ast.Call)  # noqa: S101 - the callers say so
-        named = self._evaluator.find(called.part(call.func)).value
-        callee = named.symbol if isinstance(named, Ref) else self._project.resolve(module, scope, call.func)
+        callee = self._project.resolve(module, scope, call.func)
+        if callee is None and isinstance(call.func, ast.Name) and scope.find(call.func.id) is not None:
+            named = self._evaluator.find(called.part(call.func)).value
+            callee = named.symbol if isinstance(named, Ref) else None
         if isinstance(callee, FunctionFacts):
             return (None, callee) if callee.owner is None else None
         if not isinstance(callee, ClassFacts) or not is_dataset(self._project, callee):

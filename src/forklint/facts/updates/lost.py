@@ -105,9 +105,15 @@ class LostUpdates:
         """The calls that make what is iterated, or a part of it: ``enumerate(loader)``."""
         for part in nodes_below(iterated.node):
             if isinstance(part, (ast.Name, ast.Attribute)):
-                value = self._evaluator.find(iterated.part(part)).value
-                if isinstance(value, Made):
-                    yield value.call.node
+                made = self._made(iterated.part(part))
+                if made is not None:
+                    yield made
+
+    def _made(self, place: Expression) -> ast.AST | None:
+        """The call that makes what an expression holds; None where that is not known."""
+        value = self._evaluator.find(place).value
+        call = value.call if isinstance(value, (Instance, Made)) else None
+        return call.node if call is not None else None
 
     def _changes(self, module: Module, inside: Iterable[ast.AST], loader: LastingLoader) -> Iterator[Lost]:
         """Give the statements of a loop that change an attribute which workers of the loader read."""
@@ -121,11 +127,14 @@ class LostUpdates:
     def _is_it(self, module: Module, loader: LastingLoader, node: ast.expr) -> bool:
         """Whether an expression is the object that a loader has: by a name, or as ``loader.dataset``."""
         place = Expression(module, module.scope_at(node), node)
-        value = self._evaluator.find(place).value
-        if isinstance(value, Instance) and value.call is not None and loader.dataset.call is not None:
-            return value.call.node is loader.dataset.call.node
-        held = self._evaluator.find(place.part(node.value)).value if isinstance(node, ast.Attribute) else None
-        return isinstance(held, Made) and held.call.node is loader.call and getattr(node, "attr", "") == "dataset"
+        made = self._made(place)
+        if made is not None and loader.dataset.call is not None:
+            return made is loader.dataset.call.node
+        return (
+            isinstance(node, ast.Attribute)
+            and node.attr == "dataset"
+            and self._made(place.part(node.value)) is loader.call
+        )
 
     def _changed(self, module: Module, node: ast.stmt, loader: LastingLoader) -> Iterator[str]:
         """The attributes of a loader's dataset that a statement changes, by itself or by a method of the class."""
