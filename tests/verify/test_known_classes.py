@@ -9,6 +9,7 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+from needed import need_torch
 from proven import Proof, prove
 
 from forklint.config import Settings
@@ -17,7 +18,7 @@ from forklint.project.index import Project
 from forklint.verify.tolerant import known_classes
 from tests.verify.tolerant_trial import raised, run
 
-pytest.importorskip("torch")
+need_torch()
 pytestmark = pytest.mark.skipif(
     any(importlib.util.find_spec(name) for name in ("torchvision", "torch_geometric", "webdataset", "datasets")),
     reason="the packages are installed, so that nothing is replaced",

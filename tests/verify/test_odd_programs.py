@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from handle_projects import HEAD, write
+from needed import need_torch
 from proven import forced, prove
 
 from forklint.config import Settings
@@ -21,7 +22,7 @@ from forklint.verify.runner import HARNESS, Runner
 from forklint.verify.subjects import Factory
 from forklint.verify.words import Observation, Subject, Trial
 
-pytest.importorskip("torch")
+need_torch()
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="descriptors and processes are looked at by /proc")
 
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from needed import need_torch
 from proven import environment
 
 from forklint.config import Settings
@@ -17,7 +18,7 @@ from forklint.verify.doctor import Environment
 from forklint.verify.experiments.base import Context
 from forklint.verify.runner import Runner
 
-pytest.importorskip("torch")
+need_torch()
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="this is what is shown where there is no Mac")
 
 DATA = """

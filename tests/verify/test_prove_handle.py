@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from handle_projects import HEAD, write, write_dying
+from needed import need_torch
 from proven import Proof, environment, findings, forced, prove
 
 from forklint.config import Settings
@@ -22,7 +23,7 @@ from forklint.verify.samples import truth
 from forklint.verify.subjects import Factory
 from forklint.verify.words import Experiment
 
-pytest.importorskip("torch")
+need_torch()
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="both start methods exist on Linux alone")
 
 

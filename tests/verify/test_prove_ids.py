@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from html_pages import Page
+from needed import need_torch
 from proven import Proof, prove
 
 from forklint.config import Settings, SettingsFinder
@@ -17,7 +18,7 @@ from forklint.linters import Linters
 from forklint.model import Finding, Severity, Span
 from forklint.project.index import Project
 
-pytest.importorskip("torch")
+need_torch()
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="both start methods exist on Linux alone")
 
 HEAD = """

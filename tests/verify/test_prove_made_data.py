@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from needed import need_torch
 from proven import Proof, prove
 
 from forklint.config import Settings
@@ -12,7 +13,7 @@ from forklint.engine import Linter, Options
 from forklint.model import Finding
 from forklint.project.index import Project
 
-pytest.importorskip("torch")
+need_torch()
 pytestmark = pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="passes run in forked processes")
 HEAD = """
 import io, os, pickle

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from needed import need_torch
 from proven import environment
 
 from forklint.knowledge.environment import Environment
 from forklint.verify.doctor import HARNESS
 from forklint.verify.probed_variables import probes_of, unsupported
 
-pytest.importorskip("torch")
+need_torch()
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the rows were measured on Linux")
 
 SEEN = {

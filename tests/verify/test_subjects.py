@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 from handle_projects import HEAD, write
+from needed import need_torch
 from proven import findings, prove
 
 from forklint.verify.subjects import Factory
 
-pytest.importorskip("torch")
+need_torch()
 pytestmark = pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="the treatment is fork")
 
 CLASS = (
