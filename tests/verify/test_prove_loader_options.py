@@ -108,8 +108,9 @@ def test_a_loader_that_is_not_installed_shows_nothing(tmp_path: Path) -> None:
     assert (proof.verdict(), proof.judgement.advice) == ("inconclusive", "install the packages of the program")
 
 
-@pytest.mark.skipif(bool(environment().torch.get("mps")), reason="here it can be proved")
 def test_pinned_memory_needs_mps(tmp_path: Path) -> None:
+    if environment().torch.get("mps"):
+        pytest.skip("here it can be proved")
     text = 'import torch\nDEVICE = torch.device("mps")\nloader = DataLoader([1, 2], pin_memory=True)\n'
     (finding,) = found(tmp_path, HEAD + text)
     assert (prove(finding, tmp_path).verdict(), finding.severity) == ("unsupported here", Severity.INFO)
