@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from forked_command import SERVER, Server
 
 from forklint.config import Settings
 from forklint.rules import registry
+from forklint.verify.doctor import HARNESS
 
 FIXTURES = Path(__file__).parent / "fixtures"
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -22,9 +24,14 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_sessionstart() -> None:
-    """End at once where rules would be asked by what they needed before."""
+    """End at once where rules would be asked by what they needed before.
+
+    What runs in trials is compiled, as pip does when it installs: a trial writes no bytecode.
+    """
     if registry.cards(Settings()) != registry.drawn(Settings()):
         pytest.exit("rules/table.py is older than the rules or their tables: run `make docs`", returncode=2)
+    if not sys.dont_write_bytecode:
+        compileall.compile_dir(HARNESS, quiet=1)
 
 
 @pytest.fixture(scope="session")
