@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from flake8_command import Flake8, environment
 from forked_command import SERVER, Server
+from run_order import dealt
 
 from forklint.config import Settings
 from forklint.rules import registry
@@ -32,6 +33,14 @@ def pytest_sessionstart() -> None:
         pytest.exit("rules/table.py is older than the rules or their tables: run `make docs`", returncode=2)
     if not sys.dont_write_bytecode:
         compileall.compile_dir(HARNESS, quiet=1)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put long tests first where workers share them, unless `scripts.shuffled` draws the order."""
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if workers > 1 and "SHUFFLE" not in os.environ:
+        items[:] = dealt(items, workers, lambda test: test.path)
 
 
 @pytest.fixture(scope="session")

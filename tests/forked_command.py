@@ -2,7 +2,7 @@
 
 As a program this is the server: it reads requests from the socket whose descriptor is its argument, each with the three
 standard streams, and answers with the process id of the command, then with its exit status. A command begins with the
-arguments, folder, variables and umask of its request, and ends as a process of multiprocessing does.
+arguments, folder, variables, umask and limits of its request, and ends as a process of multiprocessing does.
 """
 
 from __future__ import annotations
@@ -59,15 +59,30 @@ class Server:
         return hasattr(socket, "send_fds") and bool(self._socket) and self._variables == _read_at_start(variables)
 
     def run(
-        self, arguments: list[str], cwd: Path, variables: Mapping[str, str], text: str | None, timeout: float
+        self,
+        arguments: list[str],
+        cwd: Path,
+        variables: Mapping[str, str],
+        text: str | None,
+        timeout: float,
+        limits: Mapping[int, int] | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Run the command to its end, with ``text`` as its standard input; as ``subprocess.run`` does."""
+        """Run the command to its end, with ``text`` as its standard input; as ``subprocess.run`` does.
+
+        ``limits`` are those of ``resource.setrlimit``, by resource.
+        """
         with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
             given.write((text or "").encode())
             given.seek(0)
             mask = os.umask(0)
             os.umask(mask)
-            request = {"arguments": arguments, "cwd": str(cwd), "variables": dict(variables), "umask": mask}
+            request = {
+                "arguments": arguments,
+                "cwd": str(cwd),
+                "variables": dict(variables),
+                "umask": mask,
+                "limits": list((limits or {}).items()),
+            }
             descriptors = [stream.fileno() for stream in (given, out, errors)]
             socket.send_fds(self._socket, [json.dumps(request).encode()], descriptors)
             pid, code = int(self._socket.recv(LARGEST)), self._status(timeout)
@@ -145,6 +160,10 @@ def main() -> None:
     request = wait_for_request(socket.socket(fileno=int(sys.argv[1])))
     os.chdir(request["cwd"])
     os.umask(request["umask"])
+    for limited, most in request["limits"]:
+        import resource  # no such thing on Windows, where no command is forked
+
+        resource.setrlimit(limited, (most, most))
     os.environ.clear()
     os.environ.update(request["variables"])
     tempfile.tempdir = None

@@ -181,7 +181,9 @@ if __name__ == "__main__":
 def test_nothing_is_trained(tmp_path: Path, script: str, method: str, evidence: str, advice: str) -> None:
     qualname, attribute = write("lazy", tmp_path)
     (tmp_path / "train.py").write_text(script)
-    proof = prove(forced(tmp_path, qualname, attribute), tmp_path, entry=("train.py",), start_methods=(method,))
+    proof = prove(
+        forced(tmp_path, qualname, attribute), tmp_path, entry=("train.py",), start_methods=(method,), workers=1
+    )
     assert proof.verdict() == "inconclusive"
     assert evidence in proof.judgement.evidence
     assert advice in proof.judgement.advice

@@ -79,12 +79,15 @@ def proved(folder: Path, monkeypatch: pytest.MonkeyPatch, refuses: str, most: in
     return prove(finding, folder, scripts=(path,), **options)
 
 
-def test_an_error_at_the_line_in_workers_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    proof = proved(tmp_path, monkeypatch, "True", 8)
+@pytest.mark.parametrize("methods", [("fork",), pytest.param(("fork", "spawn"), marks=pytest.mark.soak)])
+def test_an_error_at_the_line_in_workers_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, methods: tuple[str, ...]
+) -> None:
+    proof = proved(tmp_path, monkeypatch, "True", 8, start_methods=methods)
     assert proof.verdict() == "confirmed"
     assert "RuntimeError: Cannot re-initialize CUDA in forked subprocess" in proof.judgement.evidence
     cells = proof.judgement.details["cells"]
-    assert cells == {"fork, 2 workers, cpu": "confirmed", "spawn, 2 workers, cpu": "confirmed"}
+    assert cells == {f"{method}, 2 workers, cpu": "confirmed" for method in methods}
 
 
 def test_no_error_is_not_called_safe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

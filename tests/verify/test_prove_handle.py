@@ -148,9 +148,10 @@ def test_witnessed_under_fork_and_refused_by_pickle(tmp_path: Path) -> None:
     )
 
 
-def test_memmap_is_refuted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("methods", [("fork",), pytest.param(("fork", "forkserver"), marks=pytest.mark.soak)])
+def test_memmap_is_refuted(tmp_path: Path, methods: tuple[str, ...]) -> None:
     pytest.importorskip("numpy")
-    proof = in_spite("memmap", tmp_path, **PRELOADED)
+    proof = in_spite("memmap", tmp_path, start_methods=methods)
     assert proof.verdict() == "refuted"
     assert "numpy.memmap" in proof.judgement.evidence
 
