@@ -68,8 +68,11 @@ class HandleInInit(Experimenter):
         if further is None:
             return None
         found = self._experiment(finding, made_data.subject(qualname, self.context.sources), further)
-        trials = [replace(one, factors=_with_one_worker(one.factors)) for one in found.trials]
-        trials.sort(key=lambda one: one.factors.start_method == "fork")  # a race is sought last, and for less: `informed`
+        trials = [
+            replace(one, factors=_with_one_worker(one.factors), side_by_side=one.side_by_side or one.is_control)
+            for one in found.trials
+        ]
+        trials.sort(key=lambda one: one.factors.start_method == "fork")  # a race is sought last: see ``informed``
         return replace(found, trials=tuple(trials), is_tolerant=True)
 
     def _experiment(
@@ -142,7 +145,7 @@ class HandleInInit(Experimenter):
         Where such a dataset cannot be sent to spawned workers, that decides, and a race is sought for a shorter time.
         """
         known = made_data.with_world(trial, seen)
-        if made_data.KIND != trial.subject.kind or not any(one.of("unpicklable") for one in seen):
+        if trial.subject.kind != made_data.KIND or not any(one.of("unpicklable") for one in seen):
             return known
         shorter = {name: known.spec[name] / SHORTER for name in ("seconds", "reads", "longest")}
         return replace(known, spec={**known.spec, **shorter})
