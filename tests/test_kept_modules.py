@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from incremental_edits import Typist
 
-from forklint.project.alignment import align
+from forklint.project.changes import State, aligned
 from forklint.project.module import Module
 from forklint.project.scopes import Scope
 from forklint.source import document
@@ -26,7 +26,10 @@ def module(data: bytes) -> Module:
 def edited(known: Module, data: bytes) -> None:
     doc = document.decode(PATH, data)
     tree = document.parse(doc)
-    known.take_in(doc, tree, align(known.parsed, tree).same)
+    before, after = State(known.source.data, None, {}, known.parsed), State(data, None, {}, tree)
+    alignment = aligned(PATH, before, after)
+    assert alignment is not None
+    known.take_in(doc, tree, alignment)
 
 
 def told(scope: Scope) -> list[object]:

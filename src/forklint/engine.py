@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from forklint import skipped
 from forklint.model import PLATFORMS, FileReport, Finding, Fix, Note, Severity, Span
@@ -118,8 +118,6 @@ class Linter:
             doc = document.decode(from_root(path), data)
         except UnreadableError as error:
             return skipped.unreadable(path, error)
-        if not self.options.confirmed:
-            return skipped.unconfirmed(path)
         try:
             document.parse(doc)
         except UNPARSABLE as error:
@@ -293,17 +291,20 @@ class Linter:
         return severity if shows_platform(self.project, suspect.cells) else Severity.INFO
 
     def _refused(self, path: Path, doc: Document, error: Exception) -> FileReport:
-        """Answer for a file that ``ast`` refuses: FKL002 only if LibCST refuses it as well."""
-        if not self.options.confirmed:
-            return skipped.unconfirmed(path)
-        excuse = _excuse(doc.text, error)
-        if excuse or not isinstance(error, SyntaxError):
+        """Answer for a file that ``ast`` refuses: FKL002 only if LibCST refuses it as well, or was not asked."""
+        excuse = _excuse(doc.text, error) if self.options.confirmed else ""
+        if excuse:
             return FileReport(shown(path), notes=(Note(shown(path), f"skipped: {excuse}"),), parsed=True)
         of_file = suppressions.of_file(self._comments(doc))
-        silent = [one for one in of_file if one.silences(SyntaxFault.code, SyntaxFault.name)]
-        if SyntaxFault.code not in self._enabled or silent:
-            return FileReport(shown(path))
-        return FileReport(shown(path), (self._syntax_fault(path, doc.lines, error),), parsed=True)
+        found = (self._syntax_fault(path, doc.lines, error),) if self._is_fault(error, of_file) else ()
+        if self.options.confirmed:
+            return FileReport(shown(path), found, parsed=bool(found))
+        return skipped.unconfirmed(path, found)
+
+    def _is_fault(self, error: Exception, of_file: list[suppressions.Suppression]) -> TypeGuard[SyntaxError]:
+        """Whether an error of ``ast`` is to be reported."""
+        silent = any(one.silences(SyntaxFault.code, SyntaxFault.name) for one in of_file)
+        return isinstance(error, SyntaxError) and SyntaxFault.code in self._enabled and not silent
 
     def _faulty_cells(
         self, path: Path, notebook: Notebook, of_file: list[suppressions.Suppression]
@@ -313,11 +314,7 @@ class Linter:
             excuse = _excuse(fault.source, fault.error)
             if excuse:
                 yield Note(shown(path), f"cell {fault.number} was skipped: {excuse}")
-            elif (
-                isinstance(fault.error, SyntaxError)
-                and SyntaxFault.code in self._enabled
-                and not [comment for comment in of_file if comment.silences(SyntaxFault.code, SyntaxFault.name)]
-            ):
+            elif self._is_fault(fault.error, of_file):
                 finding = self._syntax_fault(path, fault.source.split("\n"), fault.error)
                 yield replace(finding, notebook_cell=fault.number)
 

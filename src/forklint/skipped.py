@@ -1,15 +1,15 @@
-"""Reports of files of which nothing can be said."""
+"""Reports of files that cannot be linted."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from forklint.model import FileReport, Note
+from forklint.model import FileReport, Finding, Note
 from forklint.source.document import UnreadableError
 from forklint.source.paths import shown
 
 UNCONFIRMED = "skipped: `ast` refuses it, and LibCST has not been asked"
-"""The note on a file of which nothing can be said yet, where nothing is to be confirmed."""
+"""The note on a file that may be of a newer syntax, where nothing is to be confirmed."""
 
 
 def unreadable(path: Path, error: UnreadableError) -> FileReport:
@@ -17,11 +17,11 @@ def unreadable(path: Path, error: UnreadableError) -> FileReport:
     return FileReport(shown(path), notes=(Note(shown(path), f"skipped: {error}", only_if_named=error.foreign),))
 
 
-def unconfirmed(path: Path) -> FileReport:
-    """The report of a text of which nothing can be said before LibCST is asked."""
-    return FileReport(shown(path), notes=(Note(shown(path), UNCONFIRMED, only_if_named=True),))
+def unconfirmed(path: Path, found: tuple[Finding, ...] = ()) -> FileReport:
+    """The report of a text that ``ast`` refuses, with what is found if LibCST refuses it as well."""
+    return FileReport(shown(path), found, notes=(Note(shown(path), UNCONFIRMED, only_if_named=True),))
 
 
 def is_unconfirmed(report: FileReport) -> bool:
-    """Whether nothing can be said of a file until LibCST is asked as well."""
+    """Whether LibCST is still to be asked about a text that ``ast`` refuses."""
     return any(note.message == UNCONFIRMED for note in report.notes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,19 @@ def test_a_syntax_error_is_reported_before_the_user_pauses(project: Path) -> Non
             if "FKL002" in [one.code for one in client.diagnostics[uri].diagnostics]:
                 return
         pytest.fail("it is not reported while keys are pressed")
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="it is no newer syntax than that of this Python")
+def test_newer_syntax_is_no_error_once_the_user_pauses(project: Path) -> None:
+    """As long as LibCST was not asked, what ``ast`` says of a text that was sound so far is reported."""
+    with serving(project) as client:
+        uri = client.open("data.py")
+        client.found(uri)
+        client.replace(uri, DATA + 'print(t"{1}")\n')
+        assert "FKL002" in client.codes(uri)
+        client.wait(lambda: not client.diagnostics[uri].diagnostics, "it is still called an error")
+        client.replace(uri, DATA + 'print(t"{12}")\n')
+        assert client.codes(uri) == []
 
 
 def test_closing_takes_the_diagnostics_away(project: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -13,6 +13,7 @@ from forklint.config import Settings
 from forklint.project.answers import Fact, Rests
 from forklint.project.budget import Budgets
 from forklint.project.changes import changed_searches, matching, written
+from forklint.project.contents import Contents
 from forklint.project.library import Library
 from forklint.project.questions import Questions
 from forklint.project.resolver import Resolver
@@ -44,7 +45,7 @@ class ProjectFiles:
         self.resolver = Resolver(self.extent, self.questions, self.elsewhere)
         self._overlay: dict[Path, bytes] = {}
         self._unwritten: list[Path] = []
-        self._bytes: dict[Path, bytes] = {}
+        self._bytes = Contents()
         self.asked: dict[str, int] = {}
         self._sought: dict[bytes, None] = {}
         self._patterns: dict[str, re.Pattern[bytes]] = {}
@@ -67,7 +68,8 @@ class ProjectFiles:
 
     def bytes_of(self, path: Path) -> bytes:
         """Bytes of a project file, for a caller that notes by itself what of them its answer rests on."""
-        known = self._overlay.get(path, self._bytes.get(path))
+        known = self._overlay.get(path)
+        known = self._bytes.get(path) if known is None else known
         if known is None:
             try:
                 known = document.read(path)
@@ -78,8 +80,7 @@ class ProjectFiles:
 
     def has_read(self, path: Path, data: bytes) -> None:
         """Take note of what was read from a file, so that it is not read again."""
-        if path not in self._bytes:
-            self._bytes[path] = data
+        if self._bytes.add(path, data):
             self.weight += len(data)
 
     def forget(self) -> None:
@@ -202,8 +203,8 @@ class ProjectFiles:
         """What something rests on, as numbers (see ``rests``)."""
         return self._encoder.encode(rests)
 
-    def _new(self, name: str, table: Mapping[Any, Any]) -> list[Any]:
-        """The keys that a table, to which things are only added, has more than when it was last asked for."""
+    def _new(self, name: str, table: Collection[Any]) -> list[Any]:
+        """What a table, to which things are only added, has more than when it was last asked for."""
         before, self._reported[name] = self._reported.get(name, 0), len(table)
         return list(islice(table, before, None))
 

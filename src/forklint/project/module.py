@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
 from forklint.model import Link, Span
 from forklint.project import scopes
+from forklint.project.alignment import Alignment
 from forklint.project.answers import Fact
 from forklint.project.nodes import nodes_below, parents_below
 from forklint.project.scopes import FUNCTIONS, Function, Scope
@@ -48,10 +49,11 @@ class Module:
             scope.clear()
         self.__dict__.clear()
 
-    def take_in(self, source: Document, tree: ast.Module, same: Sequence[tuple[ast.stmt, ast.stmt]]) -> None:
-        """Become what an edited text says: its statements that are the ``same``, in pairs, keep their nodes."""
+    def take_in(self, source: Document, tree: ast.Module, alignment: Alignment) -> None:
+        """Become what an edited text says: the statements that both have keep their nodes."""
+        same = alignment.same
         for mine, fresh in same:
-            move(mine, fresh)
+            move(mine, fresh, alignment.kept)
         self.source = source
         if len(same) == len(self.parsed.body) == len(tree.body):
             return

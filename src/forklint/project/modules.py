@@ -34,8 +34,10 @@ TREE_WEIGHT = 40
 MOST_LOADED = 96_000_000
 """Bytes of source whose trees are kept at a time. Fewer, and files that import each other in circles are parsed again
 and again."""
-MANY_SUMMARIES = 400
-"""Summaries from which on those that can be read again are forgotten between two edits: 20 kB each."""
+WORTH_PRUNING = 100
+"""Answers: to look through all that is known takes as long as it took to find a few."""
+MANY_SUMMARIES = 100
+"""Summaries from which on those that can be read again are forgotten between two edits: 100 kB each."""
 REPORT = "report"
 """The name of the question what is found in a file; its keys begin with the path of the file."""
 Test = Callable[[bytes], object] | re.Pattern[bytes]
@@ -65,6 +67,8 @@ class ProjectModules(ProjectFiles):
         self.in_use: frozenset[Path] = frozenset()
         """Files that are linted again and again, such as those that are open in an editor: what their reports rest on
         is kept as long as that is possible."""
+        self._pruning = 0
+        """Once so many answers were found, those that are out of use are forgotten."""
         self.most_loaded = MOST_LOADED
         """Bytes of source whose trees are kept at a time."""
 
@@ -91,7 +95,7 @@ class ProjectModules(ProjectFiles):
         self.terms.keep(path, after.terms)
         if module is not None and tree is not None and alignment is not None and (MODULE, str(path)) not in facts:
             try:
-                module.take_in(document.decode(path, data), tree, alignment.same)
+                module.take_in(document.decode(path, data), tree, alignment)
                 self._modules[path] = module
                 self._loaded += len(data)
             except RecursionError:  # its scopes nest too deeply, seen from here
@@ -162,15 +166,23 @@ class ProjectModules(ProjectFiles):
             if module is not None:
                 self._loaded -= len(module.source.data)
                 module.dissolve()  # its nodes know each other in circles
-        self.weight = TREE_WEIGHT * self._loaded + sum(map(len, self._bytes.values()))
+        self.weight = TREE_WEIGHT * self._loaded + self._bytes.size
 
     def prune(self) -> None:
-        """Forget what was concluded of trees that have been replaced, and summaries that the library has."""
+        """Forget what was concluded of trees that have been replaced, and summaries that the library has.
+
+        Nothing is done until enough was concluded since the last time.
+        """
         self.questions.let_go()
+        if self.questions.found < self._pruning:
+            return
+        self._pruning = self.questions.found + WORTH_PRUNING
         self.questions.prune(self._reports_in_use())
+        self._bytes.pack(self._modules.keys() | self._overlay.keys())
         if self._library is not None and len(self._summaries) > MANY_SUMMARIES:
             kept = self._modules.keys() | self._overlay.keys()
             self._summaries = {path: summary for path, summary in self._summaries.items() if path in kept}
+            self._stored.clear()
 
     def _reports_in_use(self) -> list[Answer]:
         """The reports of the files ``in_use``."""

@@ -31,6 +31,10 @@ class Kept:
         columns = before.col_offset, before.end_col_offset
         return (start + shift, end + shift) == _rows(after) and columns == (after.col_offset, after.end_col_offset)
 
+    def has_in_place(self, before: ast.AST, after: ast.AST) -> bool:
+        """The same, and whether it stands in the same place."""
+        return self.has(before, after) and getattr(before, "lineno", 0) == getattr(after, "lineno", 0)
+
 
 def _rows(node: ast.stmt) -> tuple[int, int]:
     """The first and the last line of a statement, with its decorators."""
@@ -83,11 +87,16 @@ def _leaf(value: object) -> object:
     return value if isinstance(value, (int, str, bytes)) else repr(value)
 
 
-def move(tree: ast.AST, fresh: ast.AST) -> None:
-    """Give the nodes of a tree the positions that those of another tree of the same shape have."""
+def move(tree: ast.AST, fresh: ast.AST, kept: Kept | None = None) -> None:
+    """Give the nodes of a tree the positions that those of another tree of the same shape have.
+
+    Statements in lines that are kept, and kept where they are, have them already.
+    """
     waiting = [(tree, fresh)]
     while waiting:
         mine, its = waiting.pop()
+        if kept is not None and kept.has_in_place(mine, its):
+            continue
         for key, value in its.__dict__.items():
             if key in POSITIONS:
                 mine.__dict__[key] = value

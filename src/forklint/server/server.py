@@ -6,6 +6,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -151,10 +152,12 @@ class Server(LanguageServer):
         report, is_learning = found
         before = self.results.get(uri)
         result = Result(snapshot, report)
-        if result.is_unconfirmed and not _is_newer(before):
+        if result.is_unconfirmed and before is None:
             self.results[uri] = result
             await self.full(result)
         else:
+            if result.is_unconfirmed and _is_newer(before):
+                result = replace(result, report=replace(report, findings=()))
             self._publish(result, is_final=not (report.findings or result.is_unconfirmed))
         if is_learning and self.schedule is not None:
             self.schedule.learn()
@@ -375,7 +378,7 @@ def section(data: Any) -> Any:
 
 
 def _is_newer(result: Result | None) -> bool:
-    """Whether a text was of a newer syntax when it was last linted: to be told so costs a second each time."""
+    """Whether a text was of a newer syntax when it was last linted, as it probably still is."""
     return result is not None and bool(result.report.notes) and not result.report.findings
 
 
