@@ -130,6 +130,7 @@ def test_a_lambda_is_confirmed_where_no_script_makes_the_call(verify) -> None:
         name="loading.py",
     )
     assert found["verdict"] == "confirmed", found["evidence"]
+    assert [trial["stopped_for"] for trial in found["trials"]] == ["", ""]
     assert "<lambda>" in found["evidence"]
     assert "with the fix it does not occur" in found["evidence"]
 

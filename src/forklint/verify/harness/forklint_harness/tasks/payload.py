@@ -56,6 +56,7 @@ def install(order: Dict[str, Any]) -> None:
     spec, method = order["spec"], order["factors"].get("start_method")
     if spec["to"] == "loader":
         PlacedWatch(order, read_tolerantly if "tolerance" in spec else first_batch.read).begin()
+        ending.watch(order["journal"])
         return
     if method:
         default: Any = multiprocessing.context._default_context
