@@ -314,4 +314,5 @@ def test_a_race_is_sought_last_and_for_less_where_sending_has_decided(tmp_path: 
     refused = {"kind": "unpicklable", "path": "dataset.env", "type": "TypeError", "text": "cannot pickle"}
     unsent = experimenter.informed(forked, [Observation(spawned, Ending(0), (refused,))])
     assert unsent.spec["reads"] < forked.spec["reads"]
+    assert (forked.side_by_side, unsent.side_by_side) == (False, True)
     assert experimenter.informed(forked, [Observation(spawned, Ending(0))]).spec["reads"] == forked.spec["reads"]

@@ -142,13 +142,13 @@ class HandleInInit(Experimenter):
     def informed(self, trial: Trial, seen: Sequence[Observation]) -> Trial:
         """Made-up data is the same in all trials: what the control has learnt goes to the others.
 
-        Where such a dataset cannot be sent to spawned workers, that decides, and a race is sought for a shorter time.
+        Where such a dataset cannot be sent to spawned workers, that decides; a race is sought for a shorter time, beside other trials.
         """
         known = made_data.with_world(trial, seen)
         if trial.subject.kind != made_data.KIND or not any(one.of("unpicklable") for one in seen):
             return known
         shorter = {name: known.spec[name] / SHORTER for name in ("seconds", "reads", "longest")}
-        return replace(known, spec={**known.spec, **shorter})
+        return replace(known, spec={**known.spec, **shorter}, side_by_side=True)
 
     def follow_up(self, experiment: Experiment, observations: Sequence[Observation]) -> tuple[Trial, ...]:
         """A warm parent where nothing was harmed by forked workers; the control in parts where samples differ.
