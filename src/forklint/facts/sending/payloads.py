@@ -19,7 +19,7 @@ from forklint.project.module import ClassFacts
 from forklint.project.scopes import FUNCTIONS, statements
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
-from forklint.values.model import Expression
+from forklint.values.model import Expression, Instance
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -124,7 +124,7 @@ class Payloads:
             here = Expression(module, facts.scope, ast.Constant(None))
             own = [
                 culprit
-                for culprit in self._unpicklable(steps).objects.all_kept(facts, here, None, MAX_DEPTH)
+                for culprit in self._unpicklable(steps).objects.all_kept(Instance(facts), here, MAX_DEPTH)
                 if culprit.module is module and culprit.why is not Why.HANDLE and not culprit.is_lost
             ]
             own = [culprit for culprit in own if facts.node in module.above(culprit.node)]

@@ -142,7 +142,8 @@ class HandleInInit(Experimenter):
     def informed(self, trial: Trial, seen: Sequence[Observation]) -> Trial:
         """Made-up data is the same in all trials: what the control has learnt goes to the others.
 
-        Where such a dataset cannot be sent to spawned workers, that decides; a race is sought for a shorter time, beside other trials.
+        Where such a dataset cannot be sent to spawned workers, that decides; a race is sought for a shorter time,
+        beside other trials.
         """
         known = made_data.with_world(trial, seen)
         if trial.subject.kind != made_data.KIND or not any(one.of("unpicklable") for one in seen):
