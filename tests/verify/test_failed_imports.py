@@ -8,13 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from needed import need_torch
 
 from forklint.verify.failed_imports import FailedImports
 from forklint.verify.runner import Runner
 from forklint.verify.subjects import STARTING
 from forklint.verify.words import Factors, Observation, Subject, Trial
 
-pytest.importorskip("torch")
+need_torch()
 
 
 @pytest.fixture
