@@ -92,7 +92,7 @@ class TestProgress:
     def rows(self, *rows: dict[str, object]):
         self.asked: list[tuple[str, int, int]] = []
 
-        def ran(kind: str, first: int, count: int):
+        def ran(kind: str, first: int, count: int, seconds: float):
             self.asked.append((kind, first, count))
             yield from rows
 
@@ -140,5 +140,12 @@ class TestProgress:
         assert progress.Progress.of("programs", tmp_path).failed == done.failed
 
     def test_the_process_itself(self) -> None:
-        rows = list(progress._ran("baselines", 3, 2))
+        rows = list(progress._ran("baselines", 3, 2, 100))
         assert rows == [{"at": 3}, {"at": 4}]
+
+    def test_the_process_ends_when_its_time_is_up(self, tmp_path: Path) -> None:
+        rows = list(progress._ran("baselines", 3, 1_000, 0.01))
+        assert rows == [{"at": 3}, {"stopped": 4}]
+        done = progress.Progress.of("baselines", tmp_path)
+        done.go_on(1_000, time.monotonic() + 0.01)
+        assert (done.next, done.failed) == (1, {})

@@ -72,8 +72,10 @@ class Progress:
             start, count = time.monotonic(), min(CHUNK, inputs - self.next)
             first = self.seed * sum(INPUTS.values()) + self.next
             last = first - 1
-            for row in _ran(self.kind, first, count):
-                if "at" in row:
+            for row in _ran(self.kind, first, count, until - start):
+                if "stopped" in row:
+                    count = int(str(row["stopped"])) - first
+                elif "at" in row:
                     last = int(str(row["at"]))
                 elif "failed" in row:
                     self.failed[str(row["failed"])] = str(row["error"])
@@ -85,9 +87,10 @@ class Progress:
             self.save()
 
 
-def _ran(kind: str, first: int, count: int) -> Iterator[dict[str, object]]:
+def _ran(kind: str, first: int, count: int, seconds: float) -> Iterator[dict[str, object]]:
     """Give the rows that a process prints, and one of its end where that is none of ours."""
     command = [sys.executable, "-m", "fuzzing", kind, "--first", str(first), "--count", str(count)]
+    command += ["--seconds", str(seconds)]
     path = os.pathsep.join([str(TESTS), *filter(None, sys.path)])
     done = subprocess.run(
         command, cwd=TESTS, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False
