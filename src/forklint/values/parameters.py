@@ -15,6 +15,7 @@ from forklint.values.model import (
     Found,
     Frame,
     Instance,
+    Row,
     Source,
     Table,
     agreed,
@@ -35,7 +36,7 @@ def find(evaluator: Evaluator, function: FunctionFacts, name: str, frame: Frame 
             return Found(frame.receiver)
         return Found(Instance(function.owner))
     if arguments.vararg is not None and name == arguments.vararg.arg:
-        return NOTHING
+        return Found(rest_in(frame)) if frame is not None and frame.function.node is function.node else NOTHING
     if frame is not None and frame.function.node is function.node:
         return in_call(evaluator, function, name, frame.given)
     asked = command_line.parameter(evaluator, function, name)
@@ -74,6 +75,14 @@ def source_in(frame: Frame, name: str) -> Source | None:
         return source
     default = dict(entries.of_arguments(function.node.args)).get(name)
     return Expression(function.module, function.scope.parent, default) if default is not None else None
+
+
+def rest_in(frame: Frame) -> Row:
+    """What a call gives to ``*args``: its arguments behind those that have a name."""
+    function, given = frame.function, frame.given
+    named = len(function.node.args.posonlyargs) + len(function.node.args.args)
+    named -= function.owner is not None and not is_static(function.node)
+    return Row(given.positional[named:], complete=not given.open)
 
 
 def position(function: FunctionFacts, name: str) -> int | None:

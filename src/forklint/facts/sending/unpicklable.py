@@ -19,7 +19,7 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import is_before, nodes_below
 from forklint.project.scopes import Kind, Scope, statements
 from forklint.values import arguments, parameters, stores
-from forklint.values.calls import is_generator, returns
+from forklint.values.calls import PARTIAL, is_generator, returns
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import NO_ARGUMENTS, Expression, Frame, Instance, Made, Ref, Row, Source, Table
 from forklint.values.model import Value as Abstract
@@ -32,8 +32,12 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 30
 """How many names, calls and attributes are followed for one payload."""
+MOST_PARTS = 8
+"""So many parts that are refused are looked for in one payload."""
 NOT_LOOKED_UP = "AttributeError: Can't pickle local object"
 LAMBDA = "PicklingError: attribute lookup <lambda> failed"
+WALKS = {"iterdir", "rglob"}
+"""Methods of a path whose result is a generator."""
 RETURN_THEMSELVES = {"manual_seed"}
 """Methods of torch.Generator whose result is the object itself."""
 RENAMES = {"update_wrapper", "wraps", "__name__", "__qualname__"}
@@ -49,6 +53,7 @@ class Unpicklable:
         self.project = project
         self.budget = budget
         self._handles = handles
+        self._known: set[ast.AST] = set()
 
     @cached_property
     def evaluator(self) -> Evaluator:
@@ -68,6 +73,19 @@ class Unpicklable:
         from forklint.facts.sending.stages import Stages  # noqa: PLC0415 - each asks the other
 
         return Stages(self)
+
+    def all_of(self, given: Expression) -> list[Culprit]:
+        """The parts that pickle refuses, one for each attribute that leads to some."""
+        found: dict[str, Culprit] = {}
+        for _ in range(MOST_PARTS):
+            culprit = self.of(given)
+            if culprit is None:
+                break
+            self._known.add(culprit.key)
+            found.setdefault(culprit.path[0] if culprit.path else "", culprit)
+            if not culprit.path:
+                break
+        return list(found.values())
 
     def of(self, given: Expression, depth: int = MAX_DEPTH) -> Culprit | None:
         """The part of an expression's value that pickle surely refuses in some run; None if none is known."""
@@ -90,6 +108,8 @@ class Unpicklable:
             found = self.stages.added(given, node, depth)
         else:
             found = self._first(given, _parts(node), depth)
+        if found is not None and found.key in self._known:
+            return None
         return found or self._evaluated(given, depth)
 
     def _evaluated(self, given: Expression, depth: int) -> Culprit | None:
@@ -103,7 +123,7 @@ class Unpicklable:
         """Whether the evaluator may know more: of what is changed in place, taken from a table, made by a choice."""
         node = given.node
         if isinstance(node, ast.Name):
-            return stores.is_changed(self.evaluator, given.scope, node.id)
+            return stores.is_changed(self.evaluator, given.scope, node.id) or _is_rest(given, node)
         if isinstance(node, ast.Call):
             is_chosen = not isinstance(node.func, ast.Attribute)
             return is_chosen and self.project.resolve(given.module, given.scope, node.func) is None
@@ -114,8 +134,7 @@ class Unpicklable:
         if isinstance(value, Ref) and not isinstance(value.symbol, Module):
             return self.definition(value.symbol)
         if isinstance(value, Instance):
-            own = self.definition(value.facts)
-            return None if own is None or self.objects.reduces(value.facts) else own
+            return self._object(given, value, depth)
         if isinstance(value, Row):
             inner = value.items
         elif isinstance(value, Table):
@@ -125,6 +144,14 @@ class Unpicklable:
         places = (one for one in inner if isinstance(one, Expression))
         held = (self.of(one, depth - 1) for one in places)
         return next(filter(None, held), None)
+
+    def _object(self, given: Expression, value: Instance, depth: int) -> Culprit | None:
+        """What is refused in an object: its class, or what the call that made it let it keep."""
+        call = value.call
+        if call is not None and isinstance(call.node, ast.Call) and call.node is not given.node:
+            return self.instance(call, call.node, value.facts, depth - 1)
+        own = self.definition(value.facts)
+        return None if own is None or self.objects.reduces(value.facts) else own
 
     def _first(self, given: Expression, parts: Iterable[ast.expr], depth: int) -> Culprit | None:
         return next((found for part in parts if (found := self.of(given.part(part), depth - 1))), None)
@@ -249,6 +276,9 @@ class Unpicklable:
             return self.instance(given, node, symbol, depth)
         if isinstance(symbol, FunctionFacts):
             return self._returned(given, node, symbol, depth)
+        whole = self._whole(given, node) if isinstance(symbol, Value) else None
+        if whole is not None:
+            return self._call(given, whole, depth)
         name = symbol.name if isinstance(symbol, External) else ""
         if isinstance(node.func, ast.Name) and symbol is None and given.scope.find(node.func.id) is None:
             name = f"builtins.{node.func.id}"
@@ -258,6 +288,16 @@ class Unpicklable:
             return self._method(given, node, node.func, depth)
         chosen = names_meant(self.evaluator, given.part(node.func))
         return next(filter(None, (self._made(given, node, one, depth) for one in chosen)), None)
+
+    def _whole(self, given: Expression, node: ast.Call) -> ast.Call | None:
+        """A call of a partial of the same function, with what the partial was made with; None for any other call."""
+        made = self.evaluator.find(given.part(node.func)).value
+        kept = made.call.node if isinstance(made, Made) and made.name in PARTIAL else None
+        if not isinstance(kept, ast.Call) or not kept.args or made.call.scope is not given.scope:  # type: ignore[union-attr]
+            return None
+        named = {keyword.arg for keyword in node.keywords}
+        keywords = [*(one for one in kept.keywords if one.arg not in named), *node.keywords]
+        return ast.copy_location(ast.Call(kept.args[0], [*kept.args[1:], *node.args], keywords), node)
 
     def instance(self, given: Expression, node: ast.Call, facts: ClassFacts, depth: int) -> Culprit | None:
         """What is refused in a new object of a project's class."""
@@ -289,6 +329,9 @@ class Unpicklable:
             error = f"TypeError: cannot pickle 'dict_{function.attr}' object"
             words = f"a view of a dictionary (`{ast.unparse(node)}`)"
             return Culprit(Why.VIEW, given.module, node, words, error)
+        if function.attr in WALKS and self.objects.own_method(given, function) is None:
+            words, error = f"the generator of `{function.attr}()`", "TypeError: cannot pickle 'generator' object"
+            return Culprit(Why.GENERATOR, given.module, node, words, error)
         if function.attr in RETURN_THEMSELVES:
             return self.of(given.part(function.value), depth - 1)
         method = self.objects.own_method(given, function)
@@ -333,6 +376,12 @@ def _parts(node: ast.expr) -> list[ast.expr]:
     if isinstance(node, (ast.DictComp, ast.NamedExpr, ast.Starred)):
         return [node.value]
     return []
+
+
+def _is_rest(given: Expression, name: ast.Name) -> bool:
+    """Whether a name is the ``*args`` of the function whose call is looked at."""
+    rest = given.frame.function.node.args.vararg if given.frame is not None else None
+    return rest is not None and rest.arg == name.id
 
 
 def _is_dataclass(facts: ClassFacts) -> bool:
