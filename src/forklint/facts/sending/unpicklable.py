@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from forklint.facts.sending.errors import NOT_LOOKED_UP, lambda_error, python_name
 from forklint.facts.sending.libraries import names_meant
 from forklint.facts.sending.values import Culprit, Why, is_local
 from forklint.knowledge.handles import openers
@@ -17,7 +18,7 @@ from forklint.project.guard import guard_of
 from forklint.project.index import External, Symbol, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import is_before, nodes_below
-from forklint.project.scopes import Kind, Scope, statements
+from forklint.project.scopes import Kind, statements
 from forklint.values import arguments, parameters, stores
 from forklint.values.calls import PARTIAL, is_generator, returns
 from forklint.values.evaluator import Evaluator
@@ -34,8 +35,6 @@ MAX_DEPTH = 30
 """How many names, calls and attributes are followed for one payload."""
 MOST_PARTS = 8
 """So many parts that are refused are looked for in one payload."""
-NOT_LOOKED_UP = "AttributeError: Can't pickle local object"
-LAMBDA = "PicklingError: attribute lookup <lambda> failed"
 WALKS = {"iterdir", "rglob"}
 """Methods of a path whose result is a generator."""
 RETURN_THEMSELVES = {"manual_seed"}
@@ -94,7 +93,7 @@ class Unpicklable:
         if depth <= 0 or not self.budget.spend():
             return None
         if isinstance(node, ast.Lambda):
-            found = Culprit(Why.LAMBDA, given.module, node, "the lambda", _lambda_error(given.module, node), node)
+            found = Culprit(Why.LAMBDA, given.module, node, "the lambda", lambda_error(given.module, node), node)
         elif isinstance(node, ast.GeneratorExp):
             error = "TypeError: cannot pickle 'generator' object"
             found = Culprit(Why.GENERATOR, given.module, node, "a generator", error)
@@ -239,7 +238,7 @@ class Unpicklable:
             return self._definition(given, node, inner) if inner is not None else None
         if is_local(symbol):
             words = f"the local {'class' if is_class else 'function'} `{symbol.node.name}`"
-            error = f"{NOT_LOOKED_UP} '{_python_name(symbol)}'"
+            error = f"{NOT_LOOKED_UP} '{python_name(symbol)}'"
             why = Why.LOCAL_CLASS if is_class else Why.LOCAL_FUNCTION
             return Culprit(why, given.module, node, words, error, symbol.node)
         if symbol.module is not given.module:
@@ -386,24 +385,3 @@ def _is_rest(given: Expression, name: ast.Name) -> bool:
 
 def _is_dataclass(facts: ClassFacts) -> bool:
     return all("dataclass" in ast.unparse(decorator) for decorator in facts.node.decorator_list)
-
-
-def _lambda_error(module: Module, node: ast.Lambda) -> str:
-    above = _dotted(module.scope_at(node))
-    return f"{NOT_LOOKED_UP} '{above}.<lambda>'" if "<locals>" in above else LAMBDA
-
-
-def _python_name(facts: FunctionFacts | ClassFacts) -> str:
-    """The qualified name as Python gives it, with ``<locals>``."""
-    above = _dotted(facts.scope.parent)
-    return f"{above}.{facts.node.name}" if above else facts.node.name
-
-
-def _dotted(scope: Scope | None) -> str:
-    """The qualified name of what is defined directly in a scope, up to its own name."""
-    parts: list[str] = []
-    while scope is not None and scope.parent is not None:
-        is_function = isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        parts.append(f"{getattr(scope.node, 'name', '')}{'.<locals>' if is_function else ''}")
-        scope = scope.parent
-    return ".".join(reversed(parts))
