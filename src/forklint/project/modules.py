@@ -36,8 +36,8 @@ MOST_LOADED = 96_000_000
 and again."""
 WORTH_PRUNING = 100
 """Answers: to look through all that is known takes as long as it took to find a few."""
-MANY_SUMMARIES = 400
-"""Summaries from which on those that can be read again are forgotten between two edits: 20 kB each."""
+MANY_SUMMARIES = 100
+"""Summaries from which on those that can be read again are forgotten between two edits: 100 kB each."""
 REPORT = "report"
 """The name of the question what is found in a file; its keys begin with the path of the file."""
 Test = Callable[[bytes], object] | re.Pattern[bytes]
@@ -182,6 +182,7 @@ class ProjectModules(ProjectFiles):
         if self._library is not None and len(self._summaries) > MANY_SUMMARIES:
             kept = self._modules.keys() | self._overlay.keys()
             self._summaries = {path: summary for path, summary in self._summaries.items() if path in kept}
+            self._stored.clear()
 
     def _reports_in_use(self) -> list[Answer]:
         """The reports of the files ``in_use``."""
