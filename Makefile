@@ -8,6 +8,9 @@ READY := $(VENV)/.ready
 # One more than there are processors: tests also wait, for processes that are to hang or to end.
 AT_ONCE = --numprocesses $(shell $(PYTHON) -c "import os; print(min(4, (os.cpu_count() or 1) + 1))") --dist worksteal
 
+# Tests start thousands of processes, each of which would compile forklint again.
+unexport PYTHONDONTWRITEBYTECODE
+
 $(READY): pyproject.toml constraints-dev.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip

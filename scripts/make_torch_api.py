@@ -28,7 +28,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from forklint.facts.members.members import dotted, members_of, statements_under
+from forklint.facts.members.members import dotted, members_of
+from forklint.project.scopes import statements
 
 TARGET = Path(__file__).parent.parent / "src/forklint/knowledge/torch_api.json"
 
@@ -193,7 +194,7 @@ class Sources:
         for path in self.paths(module):
             tree = self.parse(path)
             package = module if path.stem == "__init__" else module.rpartition(".")[0]
-            for node in statements_under(tree.body) if tree else ():
+            for node in statements(tree.body) if tree else ():
                 found |= _bound(node)
                 if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
                     found |= self.names(_origin(node, package), seen | {module})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import os
 import signal
 import subprocess
@@ -12,9 +13,11 @@ from pathlib import Path
 import pytest
 from flake8_command import Flake8, environment
 from forked_command import SERVER, Server
+from run_order import dealt
 
 from forklint.config import Settings
 from forklint.rules import registry
+from forklint.verify.doctor import HARNESS
 
 FIXTURES = Path(__file__).parent / "fixtures"
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -22,9 +25,22 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_sessionstart() -> None:
-    """End at once where rules would be asked by what they needed before."""
+    """End at once where rules would be asked by what they needed before.
+
+    What runs in trials is compiled, as pip does when it installs: a trial writes no bytecode.
+    """
     if registry.cards(Settings()) != registry.drawn(Settings()):
         pytest.exit("rules/table.py is older than the rules or their tables: run `make docs`", returncode=2)
+    if not sys.dont_write_bytecode:
+        compileall.compile_dir(HARNESS, quiet=1)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put long tests first where workers share them, unless `scripts.shuffled` draws the order."""
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if workers > 1 and "SHUFFLE" not in os.environ:
+        items[:] = dealt(items, workers, lambda test: test.path)
 
 
 @pytest.fixture(scope="session")

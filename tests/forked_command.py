@@ -2,19 +2,22 @@
 
 As a program this is the server: it reads requests from the socket whose descriptor is its argument, each with the three
 standard streams, and answers with the process id of the command, then with its exit status. A command begins with the
-arguments, folder, variables and umask of its request, and ends as an interpreter does.
+arguments, folder, variables, umask and limits of its request, and ends as a process of multiprocessing does.
 """
 
 from __future__ import annotations
 
+import atexit
 import gc
 import json
 import os
+import pkgutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping
 from functools import cached_property
 from importlib import import_module
@@ -25,14 +28,8 @@ LARGEST = 1 << 20
 READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "MALLOC_")
 """Variables that only a new interpreter reads, by how they begin."""
 
-IMPORTED = (
-    "forklint.cli.lint",
-    "forklint.cli.run",
-    "forklint.linters",
-    "forklint.edits.tree",
-    "forklint.report.sources",
-)
-"""With these all rules are imported, and LibCST."""
+NOT_IMPORTED = ("remote", "server", "flake8_plugin", "__main__", "verify.harness", "verify.supervision")
+"""Parts that other programs run, or that need packages of their own: a command imports what it needs of them."""
 
 
 class Server:
@@ -62,15 +59,30 @@ class Server:
         return hasattr(socket, "send_fds") and bool(self._socket) and self._variables == _read_at_start(variables)
 
     def run(
-        self, arguments: list[str], cwd: Path, variables: Mapping[str, str], text: str | None, timeout: float
+        self,
+        arguments: list[str],
+        cwd: Path,
+        variables: Mapping[str, str],
+        text: str | None,
+        timeout: float,
+        limits: Mapping[int, int] | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Run the command to its end, with ``text`` as its standard input; as ``subprocess.run`` does."""
+        """Run the command to its end, with ``text`` as its standard input; as ``subprocess.run`` does.
+
+        ``limits`` are those of ``resource.setrlimit``, by resource.
+        """
         with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
             given.write((text or "").encode())
             given.seek(0)
             mask = os.umask(0)
             os.umask(mask)
-            request = {"arguments": arguments, "cwd": str(cwd), "variables": dict(variables), "umask": mask}
+            request = {
+                "arguments": arguments,
+                "cwd": str(cwd),
+                "variables": dict(variables),
+                "umask": mask,
+                "limits": list((limits or {}).items()),
+            }
             descriptors = [stream.fileno() for stream in (given, out, errors)]
             socket.send_fds(self._socket, [json.dumps(request).encode()], descriptors)
             pid, code = int(self._socket.recv(LARGEST)), self._status(timeout)
@@ -123,23 +135,52 @@ def wait_for_request(connection: socket.socket) -> dict[str, Any]:
         connection.send(str(os.waitpid(pid, 0)[1]).encode())
 
 
+def import_all() -> None:
+    """Import what commands import: all of forklint, since rules are imported as they are needed, LibCST, and tables."""
+    import forklint
+    from forklint import knowledge
+
+    others = tuple(f"forklint.{name}" for name in NOT_IMPORTED)
+    for module in pkgutil.walk_packages(forklint.__path__, "forklint."):
+        if not module.name.startswith(others):
+            import_module(module.name)
+    import_module("libcst.native")
+    for path in Path(knowledge.__file__).parent.glob("*.toml"):
+        knowledge.table(path.name)
+
+
 def main() -> None:
     """Import what most commands need, then become one of them for each request."""
     sys.path.pop(0)
     from forklint.cli import main as command
 
-    for name in IMPORTED:
-        import_module(name)
+    import_all()
     gc.collect()
     gc.freeze()
     request = wait_for_request(socket.socket(fileno=int(sys.argv[1])))
     os.chdir(request["cwd"])
     os.umask(request["umask"])
+    for limited, most in request["limits"]:
+        import resource  # no such thing on Windows, where no command is forked
+
+        resource.setrlimit(limited, (most, most))
     os.environ.clear()
     os.environ.update(request["variables"])
     tempfile.tempdir = None
     sys.argv[:] = ["forklint", *request["arguments"]]
-    command(prog_name="forklint")
+    try:
+        command(prog_name="forklint")
+    except SystemExit as error:
+        end(error.code)
+
+
+def end(code: object) -> None:
+    """End as a process of multiprocessing does: all but taking the modules apart, a quarter of a short command."""
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(int(code or 0))
 
 
 if __name__ == "__main__":

@@ -9,9 +9,13 @@ import pytest
 
 
 def need_torch(*programs: Path) -> None:
-    """Skip a test that needs torch, or whose programs do: those that mention it, or that files beside them do."""
+    """Skip a test, or a file of tests, that needs torch, or whose programs do.
+
+    Those do that mention it, or that files beside them do. It is not imported, as ``pytest.importorskip`` would: each
+    process of the tests would take seconds and memory for what only the processes need that it starts.
+    """
     if find_spec("torch") is not None:
         return
     files = [file for program in programs for file in program.parent.rglob("*.py")]
     if not programs or any("torch" in file.read_text(encoding="utf-8", errors="replace") for file in files):
-        pytest.skip("torch is not installed")
+        pytest.skip("torch is not installed", allow_module_level=True)

@@ -50,11 +50,12 @@ def test_all_five_are_found_where_they_lie(forklint) -> None:
     assert result.returncode == 1
 
 
-def test_what_is_found_is_proved_by_running_it(example: Path, forklint) -> None:
+@pytest.mark.parametrize("methods", [("spawn",), pytest.param(("fork", "spawn"), marks=pytest.mark.soak)])
+def test_what_is_found_is_proved_by_running_it(example: Path, forklint, methods: tuple[str, ...]) -> None:
     need_torch()
     (example / "forklint.toml").touch()
-    quick = ("--start-method", "fork", "--start-method", "spawn", "--workers", "2")
-    result = forklint("verify", "ocr", *quick, "--output-format", "json", cwd=example, timeout=400)
+    quick = [word for method in methods for word in ("--start-method", method)]
+    result = forklint("verify", "ocr", *quick, "--workers", "2", "--output-format", "json", cwd=example, timeout=400)
     assert result.returncode == 1, result.stderr
     verdicts = {one["finding"]["code"]: one["verdict"] for one in json.loads(result.stdout)["experiments"]}
     on_linux = dict.fromkeys(ALL, "confirmed") | {"FKL401": "unsupported here"}

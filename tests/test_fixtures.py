@@ -61,5 +61,6 @@ def test_fix_leaves_what_stands_beside_it(case: Case, tmp_path: Path) -> None:
         wanted = outcome if outcome.exists() else original
         text = fixed_text(copy)
         assert text == wanted.read_bytes().decode()
-        copy.write_bytes(text.encode())
-        assert fixed_text(copy) == text, "a second pass changes something"
+        if outcome.exists():
+            copy.write_bytes(text.encode())
+            assert fixed_text(copy) == text, "a second pass changes something"

@@ -6,13 +6,13 @@ import io
 import json
 import os
 import subprocess
-import sys
 import tarfile
 import time
 import zipfile
 from pathlib import Path
 
 import pytest
+from forked_command import SERVER
 
 HAZARD = """\
 import lmdb
@@ -34,20 +34,8 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the command: it has no traceback, ends in time, and never needs more than 1.5 GB."""
     import resource
 
-    def bound() -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (int(SECONDS), int(SECONDS) + 5))
-        resource.setrlimit(resource.RLIMIT_DATA, (1_500_000_000, 1_500_000_000))
-
-    done = subprocess.run(
-        [sys.executable, "-m", "forklint", "-j1", *arguments],
-        cwd=folder,
-        env={**os.environ, "NO_COLOR": "1"},
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-        preexec_fn=bound,
-    )
+    limits = {resource.RLIMIT_CPU: int(SECONDS), resource.RLIMIT_DATA: 1_500_000_000}
+    done = SERVER.run(["-j1", *arguments], folder, {**os.environ, "NO_COLOR": "1"}, None, 600, limits)
     assert done.returncode in {0, 1, 2}, (done.returncode, done.stderr)
     assert "Traceback" not in done.stdout + done.stderr, done.stderr
     assert "internal error" not in done.stdout + done.stderr, done.stderr

@@ -24,8 +24,9 @@ sys.path.insert(0, os.path.dirname(script))
 runpy.run_path(script, run_name="__main__")
 """
 """Runs a script as ``python script`` would, under a start method."""
-QUICK = ["bad_executor_map", "bad_loader_elsewhere/train"]
-SLOW = [
+FAILING = [
+    "bad_executor_map",
+    "bad_loader_elsewhere/train",
     "bad_main_unguarded",
     "bad_segmentation_loop",
     "bad_gan_cycle",
@@ -85,14 +86,9 @@ def check_before_and_after(name: str, method: str, folder: Path) -> None:
     assert code == 0, stderr
 
 
-@pytest.mark.parametrize("name", QUICK[:1])
-def test_fails_under_spawn_until_it_is_fixed(name: str, tmp_path: Path) -> None:
-    check_before_and_after(name, "spawn", tmp_path)
-
-
 @pytest.mark.soak
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
-@pytest.mark.parametrize("name", QUICK + SLOW)
+@pytest.mark.parametrize("name", FAILING)
 def test_fails_under_each_method_until_it_is_fixed(name: str, method: str, tmp_path: Path) -> None:
     check_before_and_after(name, method, tmp_path)
 
@@ -110,7 +106,7 @@ def test_that_hung_ends_once_it_is_fixed(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("name", QUICK + SLOW)
+@pytest.mark.parametrize("name", FAILING)
 def test_runs_under_fork_before_and_after(name: str, tmp_path: Path) -> None:
     assert run(copy(name, tmp_path), "fork")[0] == 0
     assert run(fixed(name, tmp_path), "fork")[0] == 0

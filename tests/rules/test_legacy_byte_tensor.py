@@ -7,8 +7,9 @@ import subprocess
 import sys
 
 import pytest
+from needed import need_torch
 
-pytest.importorskip("torch")
+need_torch()
 
 PROGRAM = """
 import json, sys, warnings, torch

@@ -7,12 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from needed import need_torch
 
 from forklint.facts.hooks.meaning import meant_by, meant_hook
 from forklint.knowledge.hooks import meant_keywords, roles
 from forklint.knowledge.starters import TORCH, starters
 
-pytest.importorskip("torch")
+need_torch()
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "FKL502_misspelt_hook"
 CLASSES = """
 from torch.utils.data import DataLoader, Dataset, IterableDataset, Sampler

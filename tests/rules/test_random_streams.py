@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from needed import need_torch
 
 from forklint.config import SettingsFinder
 from forklint.engine import Options
 from forklint.fixing import fix
 from forklint.linters import Linters
 
-pytest.importorskip("torch")
+need_torch()
 pytest.importorskip("numpy")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="both start methods exist on Linux alone")
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from needed import need_torch
 
 from forklint.config import Settings
 from forklint.facts.loading.loaders import Loader
@@ -17,7 +18,7 @@ from forklint.knowledge.loader_options import Refusal, refusals
 from forklint.knowledge.starters import TORCH, starters
 from forklint.project.index import Project
 
-pytest.importorskip("torch")
+need_torch()
 
 PROGRAM = """
 import json, sys, warnings

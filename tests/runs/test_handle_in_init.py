@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, Any
 
 import handle_data as data
 import pytest
+from needed import need_torch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-torch = pytest.importorskip("torch")
+need_torch()
 pytest.importorskip("numpy")
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="all three start methods exist on Linux alone"),
@@ -142,6 +143,8 @@ def collate(samples: list[Any]) -> list[Any]:
 
 def read(dataset: Any, workers: int = 0, method: str | None = None) -> list[Any]:
     """Read the whole dataset through a DataLoader; iterable ones come sorted, since workers race."""
+    import torch
+
     context = multiprocessing.get_context(method) if method else None
     iterable = isinstance(dataset, torch.utils.data.IterableDataset)
     sizes = {"batch_size": None} if iterable else {"batch_size": 4, "collate_fn": collate}
@@ -159,6 +162,8 @@ def read(dataset: Any, workers: int = 0, method: str | None = None) -> list[Any]
 
 def first_sample(dataset: Any) -> Any:
     """Let the parent read one sample."""
+    import torch
+
     iterable = isinstance(dataset, torch.utils.data.IterableDataset)
     return plain(next(iter(dataset)) if iterable else dataset[0])
 

@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from needed import need_torch
 from proven import findings, prove
 
 from forklint.verify.subjects import Factory
 
-torch = pytest.importorskip("torch")
+need_torch()
 lmdb = pytest.importorskip("lmdb")
 pytestmark = [
     pytest.mark.soak,
@@ -95,6 +96,8 @@ def pixels(image: Any) -> list[int]:
 
 
 def read(dataset: Any, workers: int, method: str | None) -> list[list[int]]:
+    import torch
+
     loader = torch.utils.data.DataLoader(
         dataset, batch_size=None, num_workers=workers, multiprocessing_context=method, timeout=60 if workers else 0
     )

@@ -154,6 +154,17 @@ CALLED = {
     "an object": ("class A:\n    def __call__(self):\n        mark('a')\nA()()", "a"),
     "a static method": ("class A:\n    @staticmethod\n    def f():\n        mark('a')\nA.f()", "a"),
     "a method of a class": ("class A:\n    @classmethod\n    def f(cls):\n        mark('a')\nA.f()", "a"),
+    "a method of a class that another one calls": (
+        (
+            "class A:\n    @classmethod\n    def f(cls):\n        cls.g()\n    @staticmethod\n    def g():\n"
+            "        mark('a')\nA.f()"
+        ),
+        "a",
+    ),
+    "a method of an object that a class method makes": (
+        ("class A:\n    @classmethod\n    def f(cls):\n        cls().g()\n    def g(self):\n        mark('a')\nA.f()"),
+        "a",
+    ),
     "an inherited method": ("class A:\n    def f(self):\n        mark('a')\nclass B(A): pass\nB().f()", "a"),
     "a method that replaces another": (
         ("class A:\n    def f(self):\n        mark('a')\nclass B(A):\n    def f(self):\n        mark('b')\nB().f()"),

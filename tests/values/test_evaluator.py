@@ -51,6 +51,8 @@ MAPPINGS = {
     "the default of what is taken out": ("kw = {'b': 1}\nn = kw.pop('a', 5)\nask(n)", "5"),
     "what is taken out of keyword arguments": ("def f(**kw):\n    n = kw.pop('a', 5)\n    ask(n)\nf(a=3)", "3"),
     "a key": ("ask({'a': 1}['a'])", "1"),
+    "a key that is a number, by one that is not known": ("ask({0: 5, 1: 5}[x])", "5"),
+    "how many keys there are that are numbers": ("ask(len({0: 'a', 1: 'b'}))", "2"),
     "a key that is not there": ("ask({'a': 1}.get('b'))", "None"),
     "a key that is not there, or a default": ("ask({'a': 1}.get('b', 2))", "2"),
     "a union": ("ask({'a': 1} | {'b': 2})", "{a: 1, b: 2}"),
@@ -627,6 +629,17 @@ RETURNED = {
         "class A:\n    @classmethod\n    def f(cls, n):\n        return n\nask(A.f(3))",
         "3",
     ),
+    "of a method that makes an object of its class": (
+        (
+            "class A:\n    def __init__(self, n):\n        self.n = n\n    @classmethod\n    def make(cls):\n"
+            "        return cls(3)\nclass B(A):\n    pass\nask(B.make().n)"
+        ),
+        "3",
+    ),
+    "of a method that reads an attribute of its class": (
+        "class A:\n    n = 3\n    @classmethod\n    def f(cls):\n        return cls.n\nask(A.f())",
+        "3",
+    ),
     "of a method of another object": (
         "class A:\n    def __init__(self):\n        self.n = 3\n    def f(self):\n        return self.n\nask(A.f(A()))",
         "3",
@@ -656,6 +669,17 @@ ATTRIBUTES = {
             "    n: list = field(default_factory=lambda: [3])\nask(A().n)"
         ),
         "[3]",
+    ),
+    "a part of a dataset": (
+        (
+            "from torch.utils.data import random_split\nclass A:\n    def __init__(self):\n"
+            "        self.a, self.b = random_split(d, [1, 2])\nask(A().b)"
+        ),
+        "torch.utils.data.random_split",
+    ),
+    "a part of something else": (
+        "class A:\n    def __init__(self):\n        self.a, self.b = load()\nask(A().b)",
+        "?",
     ),
     "a field of a tuple": ("from typing import NamedTuple\nclass A(NamedTuple):\n    n: int = 3\nask(A(4).n)", "4"),
     "that is inherited": ("from own import B\nask(B(4).n)\n--- own.py\n" + CLASSES, "4"),

@@ -38,6 +38,10 @@ PROGRAMS = {
         "class A:\n    def __init__(self):\n        self.m = a == 0\n    def run(self):\n        ask(self.m)",
         ["a == 0"],
     ),
+    "an attribute that a call gives": (
+        "class A:\n    def __init__(self, m):\n        self.m = m\nask(A(a == 0).m)",
+        ["a == 0"],
+    ),
     "an attribute that two methods set": (
         (
             "class A:\n    def __init__(self):\n        self.m = a == 0\n    def run(self):\n        ask(self.m)\n"

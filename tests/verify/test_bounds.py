@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 from handle_projects import write
+from needed import need_torch
 from proven import findings, prove
 
-pytest.importorskip("torch")
+need_torch()
 pytestmark = pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="the treatment is fork")
 
 TRAIN = """

@@ -22,6 +22,8 @@ from forklint.verify.runner import Runner
 from forklint.verify.subjects import Factory
 from forklint.verify.tolerant import mended
 
+SPAWNED = ("--start-method", "spawn", "--workers", "1")
+"""Each worker imports torch."""
 COLLATE = """
 from torch.utils.data import DataLoader
 
@@ -63,9 +65,7 @@ def test_proved_fixes_are_written_and_no_others(command, tmp_path: Path) -> None
     (project / "other.py").write_text(COLLATE.replace("2", "0"), encoding="utf-8")
     (project / "never.py").write_text(COLLATE, encoding="utf-8")  # nothing leads to its loader: it is not decided
     before = contents(project)
-    done = command(
-        "verify", "records.py", "never.py", "--apply", "--start-method", "spawn", "--select", "FKL301", cwd=project
-    )
+    done = command("verify", "records.py", "never.py", "--apply", *SPAWNED, "--select", "FKL301", cwd=project)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 of 1 confirmed finding fixed, 1 written" in done.stdout
     after = contents(project)
@@ -79,7 +79,7 @@ def found_in(path: Path) -> tuple[Finding, Context]:
     (finding,) = Linters(finder, Options()).of(path).lint(path).findings
     settings, environment = finder.for_file(path), asked_once(Path(sys.executable))
     factories = (Factory("records:make_loader"),)
-    context = Context(path.parent, settings, environment, factories=factories, start_methods=("spawn",))
+    context = Context(path.parent, settings, environment, factories=factories, start_methods=("spawn",), workers=1)
     return finding, context
 
 

@@ -261,7 +261,7 @@ def test_a_script_that_writes_its_data_first_is_confirmed_and_leaves_nothing(com
     (tmp_path / "train.py").write_text(TRAIN)
     (tmp_path / "runs.log").write_text("before")
     before = snapshot(tmp_path)
-    options = ("--workers", "2", "--start-method", "fork", "--start-method", "spawn")
+    options = ("--workers", "2", "--start-method", "fork")
     done = command("verify", "train.py", *options, "--isolated", "--output-format", "json", cwd=tmp_path)
     (experiment,) = json.loads(done.stdout)["experiments"]
     assert experiment["verdict"] == "confirmed", experiment["evidence"]

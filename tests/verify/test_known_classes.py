@@ -9,6 +9,7 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+from needed import need_torch
 from proven import Proof, prove
 
 from forklint.config import Settings
@@ -17,7 +18,7 @@ from forklint.project.index import Project
 from forklint.verify.tolerant import known_classes
 from tests.verify.tolerant_trial import raised, run
 
-pytest.importorskip("torch")
+need_torch()
 pytestmark = pytest.mark.skipif(
     any(importlib.util.find_spec(name) for name in ("torchvision", "torch_geometric", "webdataset", "datasets")),
     reason="the packages are installed, so that nothing is replaced",
@@ -29,7 +30,7 @@ from torchvision import datasets, transforms
 
 def loader_for(root, size):
     steps = transforms.Compose([transforms.ToTensor(), transforms.{step}(lambda picture: picture[:size])])
-    return DataLoader(datasets.{dataset}(root, {given}), num_workers=2)
+    return DataLoader(datasets.{dataset}(root, {given}), num_workers=1)
 """
 GRAPHS = """
 import torch
@@ -58,7 +59,7 @@ def test_a_lambda_in_a_transform_is_sent_with_the_dataset(tmp_path: Path, datase
 
 @pytest.mark.parametrize("module", [pytest.param("data", marks=pytest.mark.soak), "loader"])
 def test_a_loader_that_is_known_to_be_torchs_starts_processes(tmp_path: Path, module: str) -> None:
-    proof = proof_of(tmp_path, GRAPHS.format(module=module, workers="num_workers=2, "), "FKL201")
+    proof = proof_of(tmp_path, GRAPHS.format(module=module, workers="num_workers=1, "), "FKL201")
     words = proof.judgement.evidence
     assert proof.verdict() == "confirmed", words
     assert f"known classes torch_geometric.{module}.DataLoader as torch's DataLoader" in words

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from handle_projects import HEAD, write
+from needed import need_torch
 from proven import forced, prove
 
 from forklint.config import Settings
@@ -21,7 +22,7 @@ from forklint.verify.runner import HARNESS, Runner
 from forklint.verify.subjects import Factory
 from forklint.verify.words import Observation, Subject, Trial
 
-pytest.importorskip("torch")
+need_torch()
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="descriptors and processes are looked at by /proc")
 
 
@@ -180,7 +181,9 @@ if __name__ == "__main__":
 def test_nothing_is_trained(tmp_path: Path, script: str, method: str, evidence: str, advice: str) -> None:
     qualname, attribute = write("lazy", tmp_path)
     (tmp_path / "train.py").write_text(script)
-    proof = prove(forced(tmp_path, qualname, attribute), tmp_path, entry=("train.py",), start_methods=(method,))
+    proof = prove(
+        forced(tmp_path, qualname, attribute), tmp_path, entry=("train.py",), start_methods=(method,), workers=1
+    )
     assert proof.verdict() == "inconclusive"
     assert evidence in proof.judgement.evidence
     assert advice in proof.judgement.advice

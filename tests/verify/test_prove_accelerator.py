@@ -10,12 +10,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from needed import need_torch
 from proven import Proof, environment, prove
 
 from forklint.model import Finding, Severity, Span
 from forklint.verify.experiments.accelerator_in_worker import AcceleratorInWorker
 
-torch = pytest.importorskip("torch")
+need_torch()
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="all start methods exist on Linux alone")
 
 SCRIPT = """
@@ -78,12 +79,15 @@ def proved(folder: Path, monkeypatch: pytest.MonkeyPatch, refuses: str, most: in
     return prove(finding, folder, scripts=(path,), **options)
 
 
-def test_an_error_at_the_line_in_workers_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    proof = proved(tmp_path, monkeypatch, "True", 8)
+@pytest.mark.parametrize("methods", [("fork",), pytest.param(("fork", "spawn"), marks=pytest.mark.soak)])
+def test_an_error_at_the_line_in_workers_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, methods: tuple[str, ...]
+) -> None:
+    proof = proved(tmp_path, monkeypatch, "True", 8, start_methods=methods)
     assert proof.verdict() == "confirmed"
     assert "RuntimeError: Cannot re-initialize CUDA in forked subprocess" in proof.judgement.evidence
     cells = proof.judgement.details["cells"]
-    assert cells == {"fork, 2 workers, cpu": "confirmed", "spawn, 2 workers, cpu": "confirmed"}
+    assert cells == {f"{method}, 2 workers, cpu": "confirmed" for method in methods}
 
 
 def test_no_error_is_not_called_safe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,8 +105,9 @@ def test_a_line_that_no_worker_comes_to(tmp_path: Path, monkeypatch: pytest.Monk
 CUDA = SCRIPT.format(refuses="False", most=8).replace("torch.tensor(value)", "torch.tensor(value).cuda()")
 
 
-@pytest.mark.skipif(bool(environment().torch.get("gpus")), reason="CUDA is here")
 def test_without_cuda_it_is_unsupported(command, tmp_path: Path) -> None:
+    if environment().torch.get("gpus"):
+        pytest.skip("CUDA is here")
     (tmp_path / "train.py").write_text(CUDA)
     options = ("--select", "FKL304", "--output-format", "json", "--allow-inconclusive")
     done = command("verify", "train.py", *options, cwd=tmp_path)
@@ -110,8 +115,9 @@ def test_without_cuda_it_is_unsupported(command, tmp_path: Path) -> None:
     assert (found["verdict"], found["evidence"]) == ("unsupported here", "needs CUDA")
 
 
-@pytest.mark.skipif(not environment().torch.get("gpus"), reason="it needs CUDA")
 def test_with_cuda_a_forked_worker_fails(command, tmp_path: Path) -> None:
+    if not environment().torch.get("gpus"):
+        pytest.skip("it needs CUDA")
     (tmp_path / "train.py").write_text(CUDA)
     done = command("verify", "train.py", "--select", "FKL304", "--output-format", "json", cwd=tmp_path)
     (found,) = json.loads(done.stdout)["experiments"]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from needed import need_torch
 from proven import environment, prove
 
 from forklint.config import Settings
@@ -17,7 +18,7 @@ from forklint.verify.experiments.base import Context
 from forklint.verify.experiments.legacy_byte_tensor import LegacyByteTensor
 from forklint.verify.words import Ending, Experiment, Observation
 
-pytest.importorskip("torch")
+need_torch()
 
 TEXT = "import torch\n\n\ndef read(data):\n    return torch.ByteTensor(torch.ByteStorage.from_buffer(data))\n"
 

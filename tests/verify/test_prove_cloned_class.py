@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from needed import need_torch
 
-pytest.importorskip("torch")
+need_torch()
 
 MODEL = """
 import no_such_package

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from needed import need_torch
 from proven import Proof, prove
 
 from forklint.config import Settings
@@ -13,7 +14,7 @@ from forklint.engine import Linter, Options
 from forklint.model import Finding, Severity, Span
 from forklint.project.index import Project
 
-pytest.importorskip("torch")
+need_torch()
 pytest.importorskip("numpy")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="both start methods exist on Linux alone")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from handle_projects import HEAD, write
+from needed import need_torch
 from proven import environment, findings, forced, prove
 
 from forklint.config import Settings
@@ -17,7 +18,7 @@ from forklint.verify.experiments.base import Context
 from forklint.verify.runner import Runner
 from forklint.verify.words import Experiment, Factors
 
-pytest.importorskip("torch")
+need_torch()
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the cells are of fork")
 
 SLOT = """

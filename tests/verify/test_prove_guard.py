@@ -17,7 +17,7 @@ import sys
 import torch
 from torch.utils.data import DataLoader
 
-{guard}loader = DataLoader(list(range(8)), num_workers=2)
+{guard}loader = DataLoader(list(range(8)), num_workers=1)
 {indent}for batch in loader:
 {indent}    open("trained", "w").close()
 """
@@ -85,7 +85,7 @@ def test_what_the_entry_does_not_import_is_not_refuted_by_it(verdict, command, t
     (tmp_path / "train.py").rename(tmp_path / "other.py")
     (tmp_path / "forklint.toml").write_text('[verify]\nenv = { WORKERS = "2" }\n')
     text = LOADER.format(guard="if __name__ == '__main__':\n    ", indent="    ").replace(
-        "=2", "=int(os.environ['WORKERS'])"
+        "num_workers=1", "num_workers=int(os.environ['WORKERS'])"
     )
     (tmp_path / "train.py").write_text(f"import os\n{text}")
     options = ("--output-format", "json", "--start-method", "spawn", "--")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from handle_projects import HEAD, write, write_dying
+from needed import need_torch
 from proven import Proof, environment, findings, forced, prove
 
 from forklint.config import Settings
@@ -22,7 +23,7 @@ from forklint.verify.samples import truth
 from forklint.verify.subjects import Factory
 from forklint.verify.words import Experiment
 
-pytest.importorskip("torch")
+need_torch()
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="both start methods exist on Linux alone")
 
 
@@ -147,9 +148,10 @@ def test_witnessed_under_fork_and_refused_by_pickle(tmp_path: Path) -> None:
     )
 
 
-def test_memmap_is_refuted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("methods", [("fork",), pytest.param(("fork", "forkserver"), marks=pytest.mark.soak)])
+def test_memmap_is_refuted(tmp_path: Path, methods: tuple[str, ...]) -> None:
     pytest.importorskip("numpy")
-    proof = in_spite("memmap", tmp_path, **PRELOADED)
+    proof = in_spite("memmap", tmp_path, start_methods=methods)
     assert proof.verdict() == "refuted"
     assert "numpy.memmap" in proof.judgement.evidence
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from needed import need_torch
 from proven import Proof, prove
 
 from forklint.config import Settings
@@ -13,7 +14,7 @@ from forklint.engine import Linter, Options
 from forklint.model import Finding, Severity, Span
 from forklint.project.index import Project
 
-pytest.importorskip("torch")
+need_torch()
 
 HEAD = "from torch.utils.data import DataLoader, Dataset, IterableDataset\n\n\n"
 SILENT = """

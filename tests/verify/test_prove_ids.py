@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from html_pages import Page
+from needed import need_torch
 from proven import Proof, prove
 
 from forklint.config import Settings, SettingsFinder
@@ -17,7 +18,7 @@ from forklint.linters import Linters
 from forklint.model import Finding, Severity, Span
 from forklint.project.index import Project
 
-pytest.importorskip("torch")
+need_torch()
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="both start methods exist on Linux alone")
 
 HEAD = """
@@ -175,17 +176,17 @@ if __name__ == "__main__":
         "with open('rows.txt') as file:\n            for line in file:\n                yield line",
     ],
 )
-def test_a_mended_stream_gives_each_sample_once(body: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.soak)])
+def test_a_mended_stream_gives_each_sample_once(body: str, method: str, tmp_path: Path) -> None:
     (tmp_path / "forklint.toml").touch()
     file = write(tmp_path, "self.rows = list(range(20))", body)
     result = fix(Linters(SettingsFinder(), Options()).of(file), file, unsafe=True, write=True)
     assert result.after
     assert findings(file) == []
     (tmp_path / "ask.py").write_text(ASK, encoding="utf-8")
-    for method in ("fork", "spawn"):
-        command = [sys.executable, "ask.py", method]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=False)
-        assert done.returncode == 0, done.stderr.decode()
+    command = [sys.executable, "ask.py", method]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr.decode()
 
 
 def test_the_command_reports_it(command, tmp_path: Path) -> None:

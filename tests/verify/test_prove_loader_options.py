@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from needed import need_torch
 from proven import Proof, environment, prove
 
 from forklint.config import Settings
@@ -13,7 +14,7 @@ from forklint.engine import Linter, Options
 from forklint.model import Finding, Severity, Span
 from forklint.project.index import Project
 
-pytest.importorskip("torch")
+need_torch()
 
 
 def found(folder: Path, text: str, file: str = "train.py") -> list[Finding]:
@@ -107,8 +108,9 @@ def test_a_loader_that_is_not_installed_shows_nothing(tmp_path: Path) -> None:
     assert (proof.verdict(), proof.judgement.advice) == ("inconclusive", "install the packages of the program")
 
 
-@pytest.mark.skipif(bool(environment().torch.get("mps")), reason="here it can be proved")
 def test_pinned_memory_needs_mps(tmp_path: Path) -> None:
+    if environment().torch.get("mps"):
+        pytest.skip("here it can be proved")
     text = 'import torch\nDEVICE = torch.device("mps")\nloader = DataLoader([1, 2], pin_memory=True)\n'
     (finding,) = found(tmp_path, HEAD + text)
     assert (prove(finding, tmp_path).verdict(), finding.severity) == ("unsupported here", Severity.INFO)

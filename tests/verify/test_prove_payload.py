@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from needed import need_torch
 
-pytest.importorskip("torch")
+need_torch()
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="all start methods exist on Linux alone")
 
 LOADER = """

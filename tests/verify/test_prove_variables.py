@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from needed import need_torch
 from proven import environment
 
 from forklint.knowledge.environment import Environment
 from forklint.verify.doctor import HARNESS
 from forklint.verify.probed_variables import probes_of, unsupported
 
-pytest.importorskip("torch")
+need_torch()
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the rows were measured on Linux")
 
 SEEN = {
@@ -107,9 +108,10 @@ def test_what_another_system_reads_is_unsupported_here(name: str, needs: str, ve
     assert needs in found["evidence"]
 
 
-@pytest.mark.skipif(environment().has_cuda, reason="it can be seen here")
 @pytest.mark.parametrize("name", ["CUDA_VISIBLE_DEVICES", "CUDA_LAUNCH_BLOCKING", "PYTORCH_CUDA_ALLOC_CONF"])
 def test_what_a_gpu_shows_is_unsupported_without_one(name: str, verdict) -> None:
+    if environment().has_cuda:
+        pytest.skip("it can be seen here")
     found = verdict(late(name, "torch", "expandable_segments:True"))
     assert found["verdict"] == "unsupported here"
     assert "needs a CUDA device" in found["evidence"]

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 from handle_projects import write
+from needed import need_torch
 
-pytest.importorskip("torch")
+need_torch()
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="fork, spawn and the pools were measured on Linux")
 
 IMPORTS = """import numpy as np

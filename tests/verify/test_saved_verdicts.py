@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from needed import need_torch
 
 from forklint.saved_verdicts import NAME
 
-pytest.importorskip("torch")
+need_torch()
 
 TRAIN = """import os
 import torch

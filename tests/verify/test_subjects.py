@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 from handle_projects import HEAD, write
+from needed import need_torch
 from proven import findings, prove
 
 from forklint.verify.subjects import Factory
 
-pytest.importorskip("torch")
+need_torch()
 pytestmark = pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="the treatment is fork")
 
 CLASS = (
@@ -146,12 +147,18 @@ def test_no_way_to_build_but_with_made_up_arguments(folder: Path) -> None:
     assert {seen.trial.subject.kind for seen in proof.observations} == {"made"}
 
 
+@pytest.mark.soak
 def test_without_data_a_file_is_made(folder: Path) -> None:
     (folder / "records.bin").unlink()
     (finding,) = findings(folder)
     proof = prove(finding, folder, **FORKED)
     assert proof.verdict() == "confirmed", proof.judgement.evidence
     assert "generated: a file, `path`, `rows`" in proof.judgement.evidence
+
+
+def test_a_file_that_is_made_and_closed_before_workers_start_shows_nothing(folder: Path) -> None:
+    (folder / "records.bin").unlink()
+    (finding,) = findings(folder)
     text = (folder / "data.py").read_text()
     (folder / "data.py").write_text(text.replace("        self.rows", "        self.file.close()\n        self.rows"))
     proof = prove(finding, folder, **FORKED)

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from needed import need_torch
 
-pytest.importorskip("torch")
+need_torch()
 
 RECORDS = """
 import struct

@@ -56,7 +56,7 @@ def test_an_unguarded_loop_is_confirmed_and_its_fix_is_the_control(verify) -> No
     found = verify(
         HEAD
         + "model = missing.Net().cuda()\nraise_if_run = model.fit(1 / 0)\n"
-        + "loader = DataLoader(Rows(), num_workers=2)\nfor batch in loader:\n    open('made', 'w')\n",
+        + "loader = DataLoader(Rows(), num_workers=1)\nfor batch in loader:\n    open('made', 'w')\n",
         "FKL201",
     )
     assert found["verdict"] == "confirmed", found["evidence"]
@@ -113,7 +113,7 @@ def test_a_pair_is_judged_by_its_control(as_it_is: Shown, control: Shown, verdic
 def test_a_program_that_fails_by_itself_proves_nothing(verify) -> None:
     found = verify(
         HEAD + "if torch.__version__ > '0':\n    raise RuntimeError('not with this torch')\n"
-        "for batch in DataLoader(Rows(), num_workers=2):\n    pass\n",
+        "for batch in DataLoader(Rows(), num_workers=1):\n    pass\n",
         "FKL201",
     )
     assert found["verdict"] == "inconclusive", found["evidence"]
@@ -123,7 +123,7 @@ def test_a_program_that_fails_by_itself_proves_nothing(verify) -> None:
 def test_a_lambda_is_confirmed_where_no_script_makes_the_call(verify) -> None:
     found = verify(
         HEAD + "def loader_for(path, batch_size):\n    rows = Rows(path)\n"
-        "    return DataLoader(rows, batch_size=batch_size, num_workers=2, collate_fn=lambda rows: rows)\n",
+        "    return DataLoader(rows, batch_size=batch_size, num_workers=1, collate_fn=lambda rows: rows)\n",
         "FKL204",
         name="loading.py",
     )
@@ -142,7 +142,7 @@ def test_a_loader_that_a_missing_framework_would_ask_for_is_made_alone(verify) -
         "    def __len__(self):\n        return 8\n\n"
         "class Data(missing.DataModule):\n    def loader(self, ranks):\n"
         "        rows = Rows()\n        sampler = Ranks(rows, ranks)\n"
-        "        return DataLoader(rows, sampler=sampler, num_workers=2, collate_fn=lambda rows: rows)\n\n"
+        "        return DataLoader(rows, sampler=sampler, num_workers=1, collate_fn=lambda rows: rows)\n\n"
         "if __name__ == '__main__':\n    missing.Trainer().fit(Data())\n",
         "FKL204",
     )
@@ -156,7 +156,7 @@ def test_without_a_fix_the_one_object_is_sent_by_value(verify) -> None:
     found = verify(
         HEAD + "def loader_for(size):\n    import random\n    width = size\n\n    def collate(rows):\n"
         "        random.random()\n        return width, rows\n\n"
-        "    return DataLoader(Rows(), num_workers=2, collate_fn=collate)\n",
+        "    return DataLoader(Rows(), num_workers=1, collate_fn=collate)\n",
         "FKL204",
         name="loading.py",
     )
@@ -171,7 +171,7 @@ def test_another_part_that_cannot_be_sent_is_no_proof_of_this_one(verify) -> Non
             "        self.look =", "        self.lock = __import__('_thread').allocate_lock()\n        self.look ="
         )
         + "def loader_for(path):\n"
-        "    return DataLoader(Rows(path), num_workers=2, collate_fn=lambda rows: rows)\n",
+        "    return DataLoader(Rows(path), num_workers=1, collate_fn=lambda rows: rows)\n",
         "FKL204",
         name="loading.py",
     )
@@ -199,7 +199,7 @@ def test_a_late_variable_is_confirmed_though_packages_are_missing(verify) -> Non
 
 def test_plan_names_the_tolerant_trials(command, tmp_path: Path) -> None:
     (tmp_path / "forklint.toml").touch()
-    (tmp_path / "train.py").write_text(HEAD + "for batch in DataLoader(Rows(), num_workers=2):\n    pass\n")
+    (tmp_path / "train.py").write_text(HEAD + "for batch in DataLoader(Rows(), num_workers=1):\n    pass\n")
     done = command("verify", "train.py", "--select", "FKL201", "--plan", cwd=tmp_path)
     assert "spawn, tolerant" in done.stdout
     told = " ".join(done.stdout.split())
@@ -221,7 +221,7 @@ def test_a_window_longer_than_the_data_and_a_batch_that_fails_on_them(verify) ->
         HEAD + WINDOWS + "def loader_for(path, size):\n    import threading\n    lock = threading.Lock()\n"
         "    windows = Windows(path)\n    print(len(windows))\n\n    def collate(rows):\n        with lock:\n"
         "            first, second, third = [len(str(row)) for row in rows][:1]\n        return first\n\n"
-        "    return DataLoader(windows, num_workers=2, collate_fn=collate)\n",
+        "    return DataLoader(windows, num_workers=1, collate_fn=collate)\n",
         "FKL204",
         name="loading.py",
     )

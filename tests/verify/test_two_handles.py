@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 from handle_projects import HEAD, PROJECTS, write
+from needed import need_torch
 from proven import findings, prove
 
 from forklint.verify.runner import HARNESS
 
-pytest.importorskip("torch")
+need_torch()
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="both start methods exist on Linux alone")
 
 SPEECH = """

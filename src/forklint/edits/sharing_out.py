@@ -30,6 +30,8 @@ def proposals(whole: Whole, module: Module, tree: Tree) -> Iterator[Proposal]:
 def _why_not(whole: Whole, module: Module) -> str:
     if not whole.alone:
         return "several statements yield samples"
+    if isinstance(whole.giving, ast.While):
+        return "samples are read step by step"
     if _is_shuffled(whole):
         return "each worker shuffles by itself, so their shares would overlap"
     for above in module.above(whole.giving):

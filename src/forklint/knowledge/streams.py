@@ -15,6 +15,7 @@ class StreamWords:
     iterable: frozenset[str]
     plain: frozenset[str]
     aware: frozenset[str]
+    by_process: frozenset[str]
     passes_on: frozenset[str]
     finite: frozenset[str]
     finite_methods: frozenset[str]

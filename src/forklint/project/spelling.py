@@ -63,6 +63,11 @@ def is_static(function: Method) -> bool:
     return any(isinstance(mark, ast.Name) and mark.id == "staticmethod" for mark in function.decorator_list)
 
 
+def takes_class(function: Method) -> bool:
+    """Whether a method is marked as one that gets its class in place of an object."""
+    return any(last_name(mark) == "classmethod" for mark in function.decorator_list)
+
+
 def first_parameter(function: Method) -> str:
     """The name by which a method calls its object, or its class; empty for a static or bare one."""
     if is_static(function):

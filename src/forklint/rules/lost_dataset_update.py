@@ -56,8 +56,8 @@ class LostDatasetUpdate(Rule):
     have. The control does the same without workers.
 
     ## Known limits
-    The loader and the change must be in the same function, or in methods of one class, and the loop over the loader
-    there or in a function that is called with it. Options in a mapping, changes of a transform, a collator or a part
+    The loader must be assigned to a name or an attribute in the file that changes the dataset, and the loop must
+    read it itself or in a function that it calls. Options in a mapping, changes of a transform, a collator or a part
     (`Subset`), and hooks of trainers are not followed. A change within an epoch, which workers see only in the next
     one, is not reported. See [further ways](../recall/FKL306.md).
 

@@ -166,12 +166,10 @@ def _is_repeated(misuse: Misuse) -> bool:
 
 def _stands_beside_others(node: ast.AST, module: Module) -> bool:
     """Whether the call is a statement of its own, and not the only one of its block."""
+    from forklint.project.bindings import block_of
+
     statement = module.statement_of(node)
-    if not isinstance(statement, ast.Expr) or statement.value is not node:
-        return False
-    above = module.parents[statement]
-    blocks = [getattr(above, name, None) for name in ("body", "orelse", "finalbody")]
-    return any(isinstance(block, list) and statement in block and len(block) > 1 for block in blocks)
+    return isinstance(statement, ast.Expr) and statement.value is node and len(block_of(module, statement)) > 1
 
 
 def _spawning(misuse: Misuse, module: Module, tree: Tree) -> Proposal:

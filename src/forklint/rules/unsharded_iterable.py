@@ -29,7 +29,9 @@ class UnshardedIterable(Rule):
     list, a range, the lines of a file, the files of a directory. If a loader with workers uses it, the rule reports the
     statement that yields the samples. If the number of workers is unknown, the severity is info.
 
-    The rule reports nothing if the class or a base class mentions workers, ranks or shards; if a `worker_init_fn`
+    A stream that is split by rank is reported too: the workers of one process have the same rank. The rule reports
+    nothing if the class or a base class mentions workers or shards, or gets its rank from a function that asks for the
+    worker; if a `worker_init_fn`
     assigns each worker its part; if `__iter__` passes on another iterable that may split itself; for infinite streams,
     and those that draw each sample at random; if accelerate prepares the loader; and for webdataset, torchdata and
     `split_dataset_by_node`.
@@ -78,10 +80,10 @@ class UnshardedIterable(Rule):
     The samples of a loader are counted by their digests, without workers and with several.
 
     ## Known limits
-    Processes of a distributed run must split the samples as well, which the fix does not do. A class that knows its
-    rank is trusted, even if it splits samples among processes but not among their workers. A dataset that reaches its
+    Processes of a distributed run must split the samples as well, which the fix does not do. A dataset that reaches its
     loader through a configuration is not followed. `num_workers=1` is not reported, since one worker duplicates
-    nothing. `while` loops, datasets with `__next__`, and a loop over epochs that draws samples are not checked. See
+    nothing. A `while` loop is reported only if it reads until nothing is left, with `next`, `readline` or `read`, or
+    counts up to a length. Datasets with `__next__`, and a loop over epochs that draws samples, are not checked. See
     [further ways](../recall/FKL303.md).
 
     ## References

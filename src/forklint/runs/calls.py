@@ -10,10 +10,21 @@ from typing import TYPE_CHECKING, NamedTuple
 from forklint.knowledge.starters import iteration
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts
-from forklint.project.spelling import is_name, last_name
+from forklint.project.spelling import is_name, is_static, last_name, takes_class
 from forklint.runs import entry_points
 from forklint.values import arguments, calls
-from forklint.values.model import NO_ARGUMENTS, NOT_KNOWN, Arguments, Expression, Found, Frame, Instance, Made, Ref
+from forklint.values.model import (
+    NO_ARGUMENTS,
+    NOT_KNOWN,
+    Arguments,
+    Expression,
+    Found,
+    Frame,
+    Instance,
+    Made,
+    Ref,
+    Value,
+)
 
 if TYPE_CHECKING:
     from forklint.project.index import Symbol
@@ -85,7 +96,7 @@ def callees(evaluator: Evaluator, function: Expression, symbol: Symbol | None) -
     if isinstance(node, ast.Attribute):
         inherited = above(project, function, node)
         owner = evaluator.find(function.part(node.value)) if inherited is None else Found(inherited[1])  # type: ignore[arg-type]
-        found = [method(project, one.value, node.attr) for one in owner.possible if isinstance(one.value, Instance)]
+        found = [_bound(project, one.value, node.attr) for one in owner.possible]
         methods = [inherited] if inherited is not None else [one for one in found if one is not None]
         if methods:
             yield from ((one, NO_ARGUMENTS) for one in dict.fromkeys(methods))
@@ -142,6 +153,15 @@ def method(project: Project, owner: Instance, name: str) -> Callee | None:
     """A method that an object has in the project."""
     found = project.method(owner.facts, name)
     return (FunctionFacts(found[0].module, found[1]), owner) if found is not None else None
+
+
+def _bound(project: Project, owner: Value, name: str) -> Callee | None:
+    """A method of an object, or one of a class that needs no object."""
+    if isinstance(owner, Instance):
+        return method(project, owner, name)
+    is_class = isinstance(owner, Ref) and isinstance(owner.symbol, ClassFacts)
+    found = method(project, Instance(owner.symbol), name) if is_class else None  # type: ignore[union-attr, arg-type]
+    return found if found is not None and (is_static(found[0].node) or takes_class(found[0].node)) else None
 
 
 def by_anyone(function: FunctionFacts, receiver: Instance | None = None) -> Frame:

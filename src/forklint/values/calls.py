@@ -144,7 +144,7 @@ def _counted(evaluator: Evaluator, source: Expression, name: str) -> Found:
     parts = [evaluator.find(source.part(argument)) for argument in source.node.args]  # type: ignore[attr-defined]
     if name == "len" and len(parts) == 1 and isinstance(parts[0].value, (Row, Table)):
         value = parts[0].value
-        size = len(value.items if isinstance(value, Row) else value.entries)
+        size = len(value.items if isinstance(value, Row) else value.values)
         return arithmetic.joined(Constant(size), *parts) if value.complete else NOTHING
     number = numbers.called(name, [arithmetic.number_of(part) for part in parts])
     return NOTHING if number is None else arithmetic.joined(Constant(number), *parts)

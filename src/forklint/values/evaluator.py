@@ -288,6 +288,7 @@ def _dictionary(evaluator: Evaluator, source: Expression) -> Found:
     node = source.node
     assert isinstance(node, ast.Dict)  # noqa: S101 - FINDERS says so
     entries: dict[str, Source] = {}
+    others: list[Source] = []
     complete = True
     for key, value in zip(node.keys, node.values, strict=True):
         if key is None:
@@ -299,8 +300,9 @@ def _dictionary(evaluator: Evaluator, source: Expression) -> Found:
         if isinstance(name, Constant) and isinstance(name.value, str):
             entries[name.value] = source.part(value)
         else:
+            others.append(source.part(value))
             complete &= isinstance(name, Constant)
-    return Found(Table(entries, complete))
+    return Found(Table(entries, complete, tuple(others)))
 
 
 def _row(evaluator: Evaluator, source: Expression) -> Found:

@@ -123,9 +123,6 @@ class Arguments:
 
 NO_ARGUMENTS = Arguments()
 NOT_KNOWN = Arguments(open=True)
-
-
-NOT_KNOWN = Arguments(open=True)
 """What a call gives of which nothing is known."""
 
 

@@ -45,7 +45,7 @@ def attribute(evaluator: Evaluator, owner: Instance, name: str) -> Found:
     if stored is None:
         return NOTHING
     if stored:
-        return agreed(_stored(evaluator, owner, function, value, name) for function, value in stored)
+        return agreed(_stored(evaluator, owner, place, name) for place in stored)
     found = evaluator.project.method(facts, name)
     if found is not None:
         function = FunctionFacts(found[0].module, found[1])
@@ -58,7 +58,7 @@ def attribute(evaluator: Evaluator, owner: Instance, name: str) -> Found:
     return _field(evaluator, owner, name)
 
 
-def stores(evaluator: Evaluator, owner: Instance, name: str) -> list[tuple[FunctionFacts, ast.expr | None]] | None:
+def stores(evaluator: Evaluator, owner: Instance, name: str) -> list[Expression | None] | None:
     """What methods of an object's class and its bases assign to an attribute of ``self``; a value is None if unclear.
 
     None if anything may assign it, or the object may be one of a subclass that has an attribute of its own.
@@ -68,7 +68,14 @@ def stores(evaluator: Evaluator, owner: Instance, name: str) -> list[tuple[Funct
         return None
     if owner.made is None and any(_has_own(heir, name) for heir in evaluator.project.subclasses(facts)):
         return None
-    return evaluator.project.answer("what methods assign", (facts, name), lambda: _find_stores(evaluator, facts, name))
+    find = lambda: _find_stores(evaluator, facts, name)  # noqa: E731 - it is short
+    init = evaluator.project.method(facts, "__init__")
+    found: list[Expression | None] = []
+    for function, value in evaluator.project.answer("what methods assign", (facts, name), find):
+        is_init = init is not None and init[1] is function.node
+        frame = Frame(function, owner.made, owner) if is_init and owner.made is not None else None
+        found.append(Expression(function.module, function.scope, value, frame) if value is not None else None)
+    return found
 
 
 def _find_stores(evaluator: Evaluator, facts: ClassFacts, name: str) -> list[tuple[FunctionFacts, ast.expr | None]]:
@@ -77,8 +84,19 @@ def _find_stores(evaluator: Evaluator, facts: ClassFacts, name: str) -> list[tup
         for function in owner.methods.values():
             this = FunctionFacts(owner.module, function)
             first = first_parameter(function)
-            found += [(this, value) for value in _assigned(function, first, name)]
+            found += [(this, _value(evaluator, this, *one)) for one in _assigned(function, first, name)]
     return found
+
+
+def _value(
+    evaluator: Evaluator, function: FunctionFacts, statement: ast.stmt, value: ast.expr | None
+) -> ast.expr | None:
+    """What a statement assigns to an attribute; each part of ``random_split(whole)`` is as the whole."""
+    whole = statement.value if isinstance(statement, ast.Assign) and value is None else None
+    if not isinstance(whole, ast.Call):
+        return value
+    name = calls.qualified(evaluator, Expression(function.module, function.scope, whole.func))
+    return whole if name in listed("datasets", "wrappers") else None
 
 
 def kept_as(project: Project, facts: ClassFacts, parameter: str) -> Iterator[tuple[str, ast.stmt]]:
@@ -120,25 +138,21 @@ def _has_own(facts: ClassFacts, name: str) -> bool:
     return any(_assigned(method, "self", name) for method in facts.methods.values())
 
 
-def _assigned(function: ast.FunctionDef | ast.AsyncFunctionDef, first: str, name: str) -> list[ast.expr | None]:
-    found: list[ast.expr | None] = []
+def _assigned(function: scopes.Function, first: str, name: str) -> list[tuple[ast.stmt, ast.expr | None]]:
+    """The statements of a method that assign to an attribute of its object, each with the value if it is plain."""
+    found: list[tuple[ast.stmt, ast.expr | None]] = []
     for statement in scopes.statements(function.body):
-        found += [value for attribute, value in entries.stored(statement, first) if attribute == name]
+        found += [(statement, value) for attribute, value in entries.stored(statement, first) if attribute == name]
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
             named = dict(zip(("name", "tensor"), statement.value.args, strict=False))
             is_it = last_name(statement.value.func) == "register_buffer" and text_of(named.get("name")) == name
-            found += [named.get("tensor")] if is_it else []
+            found += [(statement, named.get("tensor"))] if is_it else []
     return found
 
 
-def _stored(evaluator: Evaluator, owner: Instance, function: FunctionFacts, value: ast.expr | None, name: str) -> Found:
-    if value is None:
+def _stored(evaluator: Evaluator, owner: Instance, place: Expression | None, name: str) -> Found:
+    if place is None:
         return NOTHING
-    frame = None
-    own = evaluator.project.method(owner.facts, "__init__")
-    if owner.made is not None and own is not None and own[1] is function.node:
-        frame = Frame(function, owner.made, owner)
-    place = Expression(function.module, function.scope, value, frame)
     found = told(evaluator.find(place), place, name)
     classes = evaluator.project.ancestry(owner.facts).classes
     methods = (FunctionFacts(one.module, method) for one in classes for method in one.methods.values())

@@ -70,8 +70,7 @@ def _attribute(evaluator: Evaluator, source: Expression, node: ast.Attribute) ->
     owner = evaluator.find(source.part(node.value)).value
     if not isinstance(owner, Instance):
         return [_of_symbol(evaluator.project.resolve(source.module, source.scope, node))]
-    stored = objects.stores(evaluator, owner, node.attr) or ()
-    return [Expression(it.module, it.scope, value) if value is not None else None for it, value in stored]
+    return objects.stores(evaluator, owner, node.attr) or []
 
 
 def _of_symbol(symbol: Symbol | None) -> Expression | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from forklint.project import entries
-from forklint.project.spelling import first_parameter, is_static
+from forklint.project.spelling import first_parameter, is_static, takes_class
 from forklint.values import callers, command_line
 from forklint.values.model import (
     NOTHING,
@@ -15,6 +15,7 @@ from forklint.values.model import (
     Found,
     Frame,
     Instance,
+    Ref,
     Row,
     Source,
     Table,
@@ -32,9 +33,9 @@ def find(evaluator: Evaluator, function: FunctionFacts, name: str, frame: Frame 
     """What a parameter holds in one call of its function, or, without a frame, in every call that there is."""
     arguments = function.node.args
     if function.owner is not None and name == first_parameter(function.node):
-        if frame is not None and frame.function.node is function.node and frame.receiver is not None:
-            return Found(frame.receiver)
-        return Found(Instance(function.owner))
+        receiver = frame.receiver if frame is not None and frame.function.node is function.node else None
+        this = receiver or Instance(function.owner)
+        return Found(Ref(this.facts) if takes_class(function.node) else this)
     if arguments.vararg is not None and name == arguments.vararg.arg:
         return Found(rest_in(frame)) if frame is not None and frame.function.node is function.node else NOTHING
     if frame is not None and frame.function.node is function.node:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.facts.accelerators.devices import may_use, used_by
-from forklint.facts.datasets.workers import attributes_read, reached_from, worker_methods
+from forklint.facts.datasets.workers import Code, attributes_read, reached_from, with_called, worker_methods
 from forklint.facts.loading.datasets import classes_of
 from forklint.facts.loading.loaders import files_with_loaders
 from forklint.facts.sending.sites import Sites
@@ -31,11 +31,6 @@ ENTRIES = ("__getitem__", "__getitems__", "__iter__", "__next__")
 ASKS = ("get_worker_info", "worker_info", "num_workers", "in_worker")
 """Words of code that looks whether it runs in a worker."""
 OPTIONS = re.compile(r"(?i)cuda|gpu|device|accel|mps")
-MAX_CALLS = 3
-"""How many calls of the project's functions are followed into one another."""
-
-
-Code = Function | ast.Lambda
 
 
 @dataclass(frozen=True)
@@ -106,8 +101,7 @@ class WorkerUses:
         if loading.stored and facts is not None:
             yield from self._kept(facts, loading)
             return
-        text = ast.unparse(runs)
-        if any(word in text for word in ASKS):
+        if _asks(runs):
             return
         for node in nodes_below(runs):
             if not isinstance(node, (ast.Call, ast.Name)):
@@ -170,32 +164,38 @@ class WorkerUses:
         return self.project.answer("run by workers", module, lambda: self._find_run_by(module))
 
     def _find_run_by(self, module: Module) -> Running:
-        running = _Running(self.project)
+        running: Running = {}
         seen: set[ClassFacts] = set()
         for scope, call, _, method in self._sites.loaders(module):
             for part, value in self._sites.given(module, scope, call):
                 given, loading = Expression(module, scope, value), Loading(module, call, part, method)
                 if part != "dataset":
                     for home, function in self._functions(given):
-                        running.follow(home, function, loading)
+                        self._follow(running, home, function, loading)
                     continue
                 for facts in classes_of(self._evaluator, given):
                     if facts not in seen:
                         seen.add(facts)
                         self._run_dataset(running, facts, loading)
-        return running.found
+        return running
 
-    def _run_dataset(self, running: _Running, facts: ClassFacts, loading: Loading) -> None:
+    def _follow(self, running: Running, module: Module, function: Code, loading: Loading) -> None:
+        """Take in a function that workers run, and those that it calls, unless it asks where it runs."""
+        run = with_called(self.project, [(module, function)], lambda one: not _asks(one[1]))
+        for home, code in run:
+            running.setdefault(home, {}).setdefault(code, loading)
+
+    def _run_dataset(self, running: Running, facts: ClassFacts, loading: Loading) -> None:
         """Take in what workers run of a dataset, and what its constructor puts into the attributes they read."""
         own = Loading(loading.module, loading.call, "dataset", loading.method, facts)
         methods = self._entered(facts)
         for function, owner in methods.items():
-            running.follow(owner.module, function, own)
+            self._follow(running, owner.module, function, own)
         read = frozenset(name for function in methods for name in attributes_read(function))
         init = self.project.method(facts, "__init__")
         if init is not None and read:
             stored = Loading(loading.module, loading.call, "dataset", loading.method, facts, read)
-            running.add(init[0].module, init[1], stored)
+            running.setdefault(init[0].module, {}).setdefault(init[1], stored)
 
     def _entered(self, facts: ClassFacts) -> dict[Function, ClassFacts]:
         """The methods of a dataset that workers run; of PyG's, which have no ``__getitem__`` of their own, ``get``."""
@@ -214,31 +214,10 @@ class WorkerUses:
             yield function.module, function.node
 
 
-class _Running:
-    """Collects what workers run; each function is followed once for each number of calls that may lie below it."""
-
-    def __init__(self, project: Project) -> None:
-        self._project = project
-        self._left: dict[Code, int] = {}
-        self.found: Running = {}
-
-    def add(self, module: Module, function: Code, loading: Loading) -> None:
-        """Take note that the workers of a loader run a function, if no others do."""
-        self.found.setdefault(module, {}).setdefault(function, loading)
-
-    def follow(self, module: Module, function: Code, loading: Loading, calls: int = MAX_CALLS) -> None:
-        """Add a function, and those of the project that it calls by name, unless it asks where it runs."""
-        if self._left.get(function, -1) >= calls:
-            return
-        self._left[function] = calls
-        self.add(module, function, loading)
-        if not calls or any(word in ast.unparse(function) for word in ASKS):
-            return
-        for node in nodes_below(function):
-            if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
-                symbol = self._project.resolve(module, module.scope_at(node), node.func)
-                if isinstance(symbol, FunctionFacts) and symbol.node is not function and symbol.owner is None:
-                    self.follow(symbol.module, symbol.node, loading, calls - 1)
+def _asks(code: Code) -> bool:
+    """Whether code looks whether it runs in a worker."""
+    text = ast.unparse(code)
+    return any(word in text for word in ASKS)
 
 
 def _itself(call: ast.Call) -> ast.Call:

@@ -19,11 +19,12 @@ from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Kind
 from forklint.project.spelling import last_name
+from forklint.runs.calls import callees
 from forklint.summaries.terms import WORD
 from forklint.values import classes, parameters
 from forklint.values.arguments import of_call
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Arguments, Expression, Instance
+from forklint.values.model import Arguments, Expression
 from forklint.values.numbers import Workers
 
 MOST_PLACES = 2_000
@@ -175,9 +176,9 @@ class _Search:
             for target in targets:
                 yield from self._reads(module, target, is_class=is_class)
         elif isinstance(above, (ast.Return, ast.Yield)):
-            owner, function = _around(module, above)
+            _, function = _around(module, above)
             if isinstance(function, FUNCTIONS) and function.name != "__init__":
-                yield from self._calls(FunctionFacts(module, function), owner, is_class=is_class)
+                yield from self._calls(FunctionFacts(module, function), is_class=is_class)
         elif isinstance(above, ast.arguments):
             name = next((name for name, value in entries.of_arguments(above) if value is node), "")
             function = module.parents[above]
@@ -252,29 +253,25 @@ class _Search:
             if self._project.resolve(module, module.scope_at(node), node) == facts:
                 yield _Place(module, node, is_class=True)
 
-    def _calls(self, function: FunctionFacts, owner: ClassFacts | None, *, is_class: bool) -> Iterator[_Place]:
+    def _calls(self, function: FunctionFacts, *, is_class: bool) -> Iterator[_Place]:
         """Give the calls of a function or method, and the reads of a property: they have what it returns."""
         marks = {last_name(mark) for mark in function.node.decorator_list}
         for module, node in self._named(function.module, function.node.name):
             above = module.parents.get(node)
-            if not self._is_call_of(function, owner, module, node):
+            if not self._is_call_of(function, module, node):
                 continue
             if isinstance(above, ast.Call) and above.func is node:
                 yield _Place(module, above, is_class)
             elif marks & {"property", "cached_property"}:
                 yield _Place(module, node, is_class)
 
-    def _is_call_of(self, function: FunctionFacts, owner: ClassFacts | None, module: Module, node: ast.expr) -> bool:
-        symbol = self._project.resolve(module, module.scope_at(node), node)
-        if symbol is not None or owner is None or not isinstance(node, ast.Attribute):
-            return isinstance(symbol, FunctionFacts) and symbol.node is function.node
-        if _is_on_self(node):
-            user, _ = _around(module, node)
-        else:
-            held = Evaluator(self._project).find(Expression(module, module.scope_at(node), node.value)).value
-            user = held.facts if isinstance(held, Instance) else None
-        found = self._project.method(user, function.node.name) if user is not None else None
-        return found is not None and found[1] is function.node
+    def _is_call_of(self, function: FunctionFacts, module: Module, node: ast.expr) -> bool:
+        """Whether a name, where it is read, means a function or a method."""
+        place = Expression(module, module.scope_at(node), node)
+        symbol = self._project.resolve(module, place.scope, node)
+        if isinstance(symbol, FunctionFacts):
+            return symbol.node is function.node
+        return any(one.node is function.node for (one, _), _ in callees(Evaluator(self._project), place, symbol))
 
 
 def _of_parameter(function: FunctionFacts, name: str, *, is_class: bool) -> Iterator[_Place]:

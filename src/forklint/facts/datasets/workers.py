@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from forklint.knowledge.datasets import entries
 from forklint.project.index import Project
-from forklint.project.module import ClassFacts, FunctionFacts
+from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function
 from forklint.project.spelling import first_parameter, is_name
 
 NOT_IN_WORKERS = frozenset({"__init__", "__post_init__", "__len__", "__del__", "__getstate__", "close", "__repr__"})
+
+MAX_CALLS = 3
+"""So many calls deep the project's functions are followed from what workers run."""
+MOST_FUNCTIONS = 500
+"""So many functions are followed, for each number of calls."""
+
+Code = Function | ast.Lambda
+Run = tuple[Module, Code]
+"""A function that is run, and its module."""
 
 INIT_PATH = ("__init__", "__post_init__", "__len__")
 """What has run in the parent by the time workers start: a sampler has asked for the length."""
@@ -42,11 +51,32 @@ def reached_from(project: Project, facts: ClassFacts, names: Iterable[str]) -> d
         if function in reached:
             continue
         reached[function] = owner
-        for name in attributes_read(function):
+        for name in sorted(attributes_read(function)):
             found = project.method(facts, name)
             if found is not None and name != "__init__":
                 waiting.append(found)
     return reached
+
+
+def with_called(project: Project, code: Iterable[Run], enters: Callable[[Run], bool]) -> Iterator[Run]:
+    """Give some code of the project, and the functions that it calls by name, unless it is not to be entered."""
+    waiting, seen = list(code), set[ast.AST]()
+    for _ in range(1 + MAX_CALLS):
+        new = [one for one in dict.fromkeys(waiting) if one[1] not in seen][:MOST_FUNCTIONS]
+        seen.update(function for _, function in new)
+        yield from new
+        waiting = [called for one in new if enters(one) for called in _called(project, *one)]
+
+
+def _called(project: Project, module: Module, code: Code) -> tuple[Run, ...]:
+    """The functions of the project that some code calls by name."""
+
+    def find() -> tuple[Run, ...]:
+        calls = (node for node in nodes_below(code) if isinstance(node, ast.Call))
+        called = (project.resolve(module, module.scope_at(call), call.func) for call in calls)
+        return tuple((one.module, one.node) for one in called if isinstance(one, FunctionFacts))
+
+    return project.answer("functions called by name", code, find)
 
 
 def attributes_read(function: Function) -> frozenset[str]:

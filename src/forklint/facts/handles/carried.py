@@ -26,11 +26,10 @@ from forklint.project.index import Project, Symbol
 from forklint.project.meanings import Definition
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below, start_of
-from forklint.project.scopes import FUNCTIONS, Function
+from forklint.project.scopes import Function
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
 from forklint.summaries.spelling import spelt
-from forklint.summaries.terms import CALL
 from forklint.values.model import NOT_KNOWN, Arguments
 
 PICKLING = ("__getstate__", "__reduce__", "__reduce_ex__", "__getnewargs__", "__getnewargs_ex__")
@@ -220,23 +219,12 @@ class Handles:
 
     def _carried_within(self, keeper: ClassFacts, opened: Opened, kept: tuple[StoredHandle, ...]) -> Carried | None:
         """Find a dataset that keeps an object of ``keeper``, a reader, or one of what keeps a reader."""
-        waiting: list[tuple[ClassFacts, frozenset[str]]] = [(keeper, frozenset(one.attribute for one in kept))]
-        seen: set[ClassFacts] = set()
-        while waiting and len(seen) < MOST_HOLDERS:
-            holder, attributes = waiting.pop(0)
-            if holder in seen:
-                continue
-            seen.add(holder)
-            if holder is not keeper and is_dataset(self._project, holder):
-                return self._judge(keeper, holder, opened, kept, set(attributes))
-            taker = receiver(self._project, holder, partial(self._keeps, holder, opened))
-            if taker is not None:
-                return self._judge_taken(holder, taker, opened, kept, attributes)
-            heirs = (one for one in self._project.subclasses(holder) if self._keeps(one, opened, NOT_KNOWN))
-            waiting += [(heir, attributes) for heir in heirs]
-            for name in (holder.name, *_makers(self._project, holder)):
-                for module in self._project.mentioning(name):
-                    waiting += self._kept_through_parts(module).get(opened, ())
+        attributes = frozenset(one.attribute for one in kept)
+        for reader in (keeper, *self._project.subclasses(keeper)):
+            if reader is keeper or self._keeps(reader, opened, NOT_KNOWN):
+                taker = receiver(self._project, reader, partial(self._keeps, reader, opened))
+                if taker is not None:
+                    return self._judge_taken(reader, taker, opened, kept, attributes)
         return None
 
     def _keeps(self, facts: ClassFacts, opened: Opened, made: Arguments) -> bool:
@@ -255,21 +243,6 @@ class Handles:
         users = [method for name, method in holder.methods.items() if name not in NOT_IN_WORKERS]
         names = attributes | set(judged.attributes)
         return replace(judged, used=any(node.attr in names for method in users for node in attribute_nodes(method)))
-
-    def _kept_through_parts(self, module: Module) -> dict[Opened, list[tuple[ClassFacts, frozenset[str]]]]:
-        """The handles that objects of a module's classes keep in parts of theirs: the classes and the attributes."""
-        return self._project.answer("handles kept through parts", module, lambda: self._find_kept_through_parts(module))
-
-    def _find_kept_through_parts(self, module: Module) -> dict[Opened, list[tuple[ClassFacts, frozenset[str]]]]:
-        found: dict[Opened, list[tuple[ClassFacts, frozenset[str]]]] = {}
-        for facts in module.classes:
-            parts: dict[Opened, set[str]] = {}
-            for one in self.kept_by(facts):
-                if one.via is not None:
-                    parts.setdefault(one.opened, set()).add(one.attribute)
-            for opened, attributes in parts.items():
-                found.setdefault(opened, []).append((facts, frozenset(attributes)))
-        return found
 
     def _judge(
         self,
@@ -344,16 +317,3 @@ def compares_process(facts: ClassFacts, attributes: set[str]) -> bool:
 def checks_process(facts: ClassFacts) -> bool:
     """Whether a class compares process ids, or hooks into fork."""
     return any(last_name(node) in PROCESS_CHECKS for node in nodes_below(facts.node))
-
-
-def _makers(project: Project, kept: ClassFacts) -> frozenset[str]:
-    """The names of functions, beside a class, that return what they make of it."""
-    return project.answer("functions that make objects", kept, lambda: frozenset(_find_makers(project, kept)))
-
-
-def _find_makers(project: Project, kept: ClassFacts) -> Iterator[str]:
-    for module in project.modules(project.where(CALL, kept.name)):
-        for read in module.reads(kept.name):
-            above = [node for node in module.above(read) if isinstance(node, (*FUNCTIONS, ast.Return))]
-            if len(above) > 1 and isinstance(above[0], ast.Return) and isinstance(above[1], FUNCTIONS):
-                yield above[1].name

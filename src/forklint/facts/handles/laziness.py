@@ -10,6 +10,7 @@ from forklint.facts.datasets.workers import attributes_read
 from forklint.facts.handles import reopening
 from forklint.facts.handles.carried import PICKLING, Carried
 from forklint.facts.handles.opening import NotLazyError, Opening, Splitter, assigned, is_list_of
+from forklint.project.bindings import block_of
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
@@ -285,11 +286,9 @@ class _Planner:
 
     def _check_alone(self, statement: ast.stmt) -> None:
         """Refuse to take out a statement that shares its line."""
-        above = self._module.parents[statement]
-        for block in (getattr(above, name, None) for name in ("body", "orelse", "finalbody")):
-            for other in block if isinstance(block, list) and statement in block else ():
-                if other is not statement and other.lineno == statement.lineno:
-                    raise NotLazyError("a statement that must be removed shares a line with another one")
+        beside = (other for other in block_of(self._module, statement) if other is not statement)
+        if any(other.lineno == statement.lineno for other in beside):
+            raise NotLazyError("a statement that must be removed shares a line with another one")
 
     def _forgets(self, getstate: Function) -> Iterator[ast.stmt]:
         for statement in statements(getstate.body):

@@ -34,7 +34,7 @@ from forklint.facts.handles.held import (
 from forklint.facts.handles.openers import Openers
 from forklint.facts.handles.per_process import tells_process
 from forklint.facts.handles.screening import MAX_DEPTH
-from forklint.facts.handles.targets import Target, Targets, makes_by_class
+from forklint.facts.handles.targets import Target, Targets
 from forklint.knowledge.handles import Handle
 from forklint.project.budget import Budget
 from forklint.project.index import Project
@@ -43,7 +43,7 @@ from forklint.project.scopes import Function, parameters
 from forklint.project.spelling import all_arguments, is_name, is_static
 from forklint.values.arguments import of_call
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import NOT_KNOWN, Arguments, Instance
+from forklint.values.model import NOT_KNOWN, Arguments, Instance, Ref
 from forklint.values.model import Frame as Context
 
 
@@ -137,7 +137,9 @@ class Lifetimes(Flow):
         called = FunctionFacts(target.module, target.function)
         if not target.bound and called.owner is not None and not is_static(target.function):
             given = given.without_first
-        return Context(called, given, frame.context.receiver if called.owner is not None else None, frame.context)
+        this = frame.context.receiver
+        is_its = this is not None and called.owner in self._project.ancestry(this.facts).classes
+        return Context(called, given, this if is_its else None, frame.context)
 
     # Values
 
@@ -194,7 +196,10 @@ class Lifetimes(Flow):
         row = self._table.row(frame.module, frame.scope, call)
         if row is not None:
             return frozenset({Held(Opened(frame.module, call, row), claims=self._claims)}) | arguments
-        symbol = self._made_by_class(frame, call) or self._project.resolve(frame.module, frame.scope, call.func)
+        symbol = self._project.resolve(frame.module, frame.scope, call.func)
+        if symbol is None and isinstance(call.func, ast.Name):
+            named = self._evaluator.find(frame.expression(call.func)).value
+            symbol = named.symbol if isinstance(named, Ref) else None
         if isinstance(symbol, ClassFacts):
             streams = [
                 a for a in call.args if isinstance(a, ast.Call) and self._table.wraps(frame.module, frame.scope, a)
@@ -208,12 +213,6 @@ class Lifetimes(Flow):
         if isinstance(call.func, ast.Name) and call.func.id in shapes.BOX_FUNCTIONS:
             return frozenset(held for held in arguments if held.boxed)
         return NOTHING
-
-    def _made_by_class(self, frame: Frame, call: ast.Call) -> ClassFacts | None:
-        """The class that ``cls(...)`` in a class method makes an object of."""
-        function = frame.context.function
-        is_it = frame.me and is_name(call.func, frame.me) and makes_by_class(function.node)
-        return function.owner if is_it else None
 
     def _method_value(self, frame: Frame, function: ast.Attribute, arguments: Values) -> Values:
         owner = self.value(frame, function.value)

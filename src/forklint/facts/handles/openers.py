@@ -6,11 +6,12 @@ import ast
 from functools import cache
 
 from forklint.knowledge.handles import Handle, wrappers
-from forklint.project.index import External, Project
+from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Scope
 from forklint.project.spelling import dotted
+from forklint.values.calls import qualified
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression, Instance
 from forklint.values.origins import origins
@@ -28,10 +29,7 @@ class Openers:
 
     def row(self, module: Module, scope: Scope, call: ast.Call) -> Handle | None:
         """The row of the table for a call that opens a handle."""
-        symbol = self._project.resolve(module, scope, call.func)
-        name = symbol.name if isinstance(symbol, External) else ""
-        if isinstance(call.func, ast.Name) and symbol is None and scope.find(call.func.id) is None:
-            name = f"builtins.{call.func.id}"
+        name = qualified(self._evaluator, Expression(module, scope, call.func))
         if isinstance(call.func, ast.Attribute) and not name and call.func.attr in self._last_names:
             owner = Expression(module, scope, call.func.value).by_anyone(self._this)
             name = f"{self._constructor(owner)}.{call.func.attr}"
@@ -61,10 +59,7 @@ class Openers:
         name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
         if name not in _last_names_of_wrappers():
             return False
-        known = self._project.qualified(module, scope, call.func)
-        if isinstance(call.func, ast.Name) and not known and scope.find(name) is None:
-            known = f"builtins.{name}"
-        return known in wrappers()
+        return qualified(self._evaluator, Expression(module, scope, call.func)) in wrappers()
 
     def _constructor(self, source: Expression) -> str:
         """Qualified name of the class outside the project that an expression is an object of, if that is plain."""

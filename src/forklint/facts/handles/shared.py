@@ -16,11 +16,11 @@ from forklint.project.guard import may_be_guarded
 from forklint.project.index import Project, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, parameters, statements
-from forklint.project.spelling import all_arguments, is_name, last_name
+from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, statements
+from forklint.project.spelling import all_arguments, dotted, is_name
 from forklint.records import dataclass
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Expression
+from forklint.values.model import Expression, Ref
 from forklint.values.objects import kept_as
 from forklint.values.origins import behind
 
@@ -149,7 +149,10 @@ class SharedHandles:
         """The function that a call enters, with the dataset if that is its constructor; None for any other call."""
         module, scope, call = called.module, called.scope, called.node
         assert isinstance(call, ast.Call)  # noqa: S101 - the callers say so
-        callee = _own_class(module, scope, call) or self._project.resolve(module, scope, call.func)
+        callee = self._project.resolve(module, scope, call.func)
+        if callee is None and isinstance(call.func, ast.Name) and scope.find(call.func.id) is not None:
+            named = self._evaluator.find(called.part(call.func)).value
+            callee = named.symbol if isinstance(named, Ref) else None
         if isinstance(callee, FunctionFacts):
             return (None, callee) if callee.owner is None else None
         if not isinstance(callee, ClassFacts) or not is_dataset(self._project, callee):
@@ -182,9 +185,6 @@ class SharedHandles:
         source = Expression(module, scope, argument)
         if isinstance(argument, ast.Attribute) and self._is_closed(source, argument):
             return None
-        around = _bound_around(module, argument, scope) if isinstance(argument, ast.Name) else None
-        if around is not None:
-            return self._argument(module, scope, around)
         nearer = behind(self._evaluator, source) if isinstance(argument, (ast.Name, ast.Attribute)) else ()
         parts = [one for one in nearer or (source,) if not isinstance(one.node, ast.Constant)]
         place = parts[0] if len(parts) == 1 else source
@@ -195,13 +195,10 @@ class SharedHandles:
 
     def _is_closed(self, source: Expression, argument: ast.Attribute) -> bool:
         """Whether a method of the class that is not one of the last closes the attribute."""
-        facts = (
-            FunctionFacts(source.module, source.scope.node).owner if isinstance(source.scope.node, FUNCTIONS) else None
-        )
+        node = source.scope.node
+        facts = FunctionFacts(source.module, node).owner if isinstance(node, FUNCTIONS) else None
         methods = facts.methods.items() if facts is not None else ()
-        return any(
-            _closed_by(one, argument.attr) for name, it in methods if name not in LAST for one in statements(it.body)
-        )
+        return any(_closes(it.body, f"self.{argument.attr}") for name, it in methods if name not in LAST)
 
     def _received(self, dataset: ClassFacts, opened: Opened, name: str) -> SharedHandle | None:
         """What a dataset does with a handle that its constructor gets: only ``self.x = parameter`` is followed."""
@@ -220,45 +217,14 @@ class SharedHandles:
         )
 
 
-def _bound_around(module: Module, name: ast.Name, scope: Scope) -> ast.expr | None:
-    """What a name is bound to by the ``with`` that it stands in, if nothing but ``with`` binds it."""
-    bindings = scope.bound(name.id)
-    if not bindings or not all(isinstance(one.node, (ast.With, ast.AsyncWith)) for one in bindings):
-        return None
-    for above in module.above(name):
-        for item in above.items if isinstance(above, (ast.With, ast.AsyncWith)) else ():
-            if item.optional_vars is not None and is_name(item.optional_vars, name.id):
-                return item.context_expr
-    return None
-
-
-def _closed_by(statement: ast.stmt, attribute: str) -> bool:
-    """Whether a statement is ``self.x.close()``."""
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    function = call.func if isinstance(call, ast.Call) else None
-    closes = isinstance(function, ast.Attribute) and function.attr in CLOSING_METHODS
-    return closes and getattr(function.value, "attr", "") == attribute  # type: ignore[union-attr]
-
-
-def _own_class(module: Module, scope: Scope, call: ast.Call) -> ClassFacts | None:
-    """The class whose class method calls ``cls(...)``."""
-    if not isinstance(call.func, ast.Name) or not isinstance(scope.node, FUNCTIONS):
-        return None
-    names = [argument.arg for argument in parameters(scope.node)]
-    decorators = {last_name(decorator) for decorator in scope.node.decorator_list}
-    first = names[:1] == [call.func.id] and "classmethod" in decorators
-    return FunctionFacts(module, scope.node).owner if first else None
-
-
 def _closes(body: list[ast.stmt], name: str) -> bool:
-    """Whether a block calls ``name.close()`` at its own level, or deletes the name."""
+    """Whether a block, or one in it, calls ``name.close()`` as a statement, or deletes the name."""
     for statement in statements(body):
         call = statement.value if isinstance(statement, ast.Expr) else None
         function = call.func if isinstance(call, ast.Call) else None
-        closed = (
-            function.value if isinstance(function, ast.Attribute) and function.attr in {"close", "release"} else None
-        )
-        gone = [closed, *(statement.targets if isinstance(statement, ast.Delete) else [])]
-        if any(isinstance(target, ast.Name) and target.id == name for target in gone):
+        gone = statement.targets if isinstance(statement, ast.Delete) else []
+        if isinstance(function, ast.Attribute) and function.attr in CLOSING_METHODS:
+            gone = [function.value]
+        if any(dotted(one) == name for one in gone):
             return True
     return False

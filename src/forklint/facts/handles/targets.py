@@ -10,7 +10,7 @@ from forklint.facts.handles.held import Frame
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Function
-from forklint.project.spelling import is_name, is_static, last_name
+from forklint.project.spelling import is_name, is_static, takes_class
 from forklint.runs.calls import above
 
 
@@ -21,11 +21,6 @@ class Target(NamedTuple):
     function: Function
     bound: bool
     """Whether its first parameter is given already."""
-
-
-def makes_by_class(function: Function) -> bool:
-    """Whether a function is a class method, which may make an object by ``cls(...)``."""
-    return "classmethod" in {last_name(decorator) for decorator in function.decorator_list}
 
 
 class Targets:
@@ -52,6 +47,6 @@ class Targets:
             by_class = symbol.owner is not None and bool(call.args) and is_name(call.args[0], frame.me)
             if by_class or (symbol.owner is None and self._opens(symbol)):
                 return Target(symbol.module, symbol.node, bound=False)
-            if makes_by_class(symbol.node) and self._opens(symbol):
+            if takes_class(symbol.node) and self._opens(symbol):
                 return Target(symbol.module, symbol.node, bound=True)
         return None

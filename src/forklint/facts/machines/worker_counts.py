@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from forklint.facts.loading.loaders import loader_at
 from forklint.knowledge import presets
 from forklint.project import entries, scopes
+from forklint.project.bindings import block_of
 from forklint.project.entries import Entry
 from forklint.project.index import Project, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -183,8 +184,5 @@ def beside(module: Module, count: Count) -> list[Entry]:
     if isinstance(home, ast.arguments):
         return list(entries.of_arguments(home))
     if isinstance(home, (ast.Assign, ast.AnnAssign)):
-        above = module.parents[home]
-        blocks = [getattr(above, name, None) for name in ("body", "orelse", "finalbody")]
-        block = next((b for b in blocks if isinstance(b, list) and home in b), [])
-        return list(entries.of_block(block, entries.base_of(home)))
+        return list(entries.of_block(block_of(module, home), entries.base_of(home)))
     return []

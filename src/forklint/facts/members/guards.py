@@ -6,8 +6,9 @@ import ast
 import re
 from collections.abc import Iterator
 
+from forklint.project.bindings import block_of
 from forklint.project.module import Module
-from forklint.project.nodes import nodes_below
+from forklint.project.nodes import nodes_below, start_of
 from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import dotted, last_name
 
@@ -19,7 +20,6 @@ NAMES = frozenset({"hasattr", "getattr", "callable", "dir", "vars"})
 """Builtins by which code asks what an object is, or has, before it uses it."""
 AVAILABLE = re.compile(r"has_|HAS_|_available|_AVAILABLE")
 """Words in the test of a branch that is taken only where something exists."""
-BLOCKS = ("body", "orelse", "finalbody")
 LEAVING = frozenset({"sys.exit", "exit", "quit", "os._exit"})
 """Calls after which nothing more of the program runs."""
 VERSION = re.compile(r"version|VERSION|is_torch|TORCH|" + AVAILABLE.pattern)
@@ -60,9 +60,8 @@ def is_never_reached(module: Module, node: ast.AST) -> bool:
     """Whether a statement before a node, in the same block or one around it, surely leaves the block."""
     below = node
     for above in module.above(node):
-        blocks = (getattr(above, name, None) for name in BLOCKS)
-        block = next((one for one in blocks if isinstance(one, list) and below in one), [])
-        if block and any(_leaves(statement) for statement in block[: block.index(below)]):
+        block = block_of(module, below) if isinstance(below, ast.stmt) else []
+        if any(_leaves(statement) for statement in block if start_of(statement) < start_of(below)):
             return True
         below = above
     return False

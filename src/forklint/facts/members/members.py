@@ -9,14 +9,12 @@ is *open*: nobody may say that it lacks a name.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from forklint.facts.members.spellings import TELLING, spellings
 from forklint.project.nodes import nodes_below
+from forklint.project.scopes import FUNCTIONS, Function, expressions, statements
 from forklint.project.spelling import dotted, first_parameter
 from forklint.records import dataclass
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 #: Methods of torch.nn.Module whose first argument becomes the name of an attribute.
 REGISTERING = frozenset({"register_buffer", "register_parameter", "register_module", "add_module"})
@@ -56,7 +54,7 @@ class ClassMembers:
 def members_of(node: ast.ClassDef) -> ClassMembers:
     """The members that the body of `node` declares, through `self` in its methods included."""
     collector = _Collector(node.name)
-    for statement in statements_under(node.body):
+    for statement in statements(node.body):
         collector.statement(statement)
     return ClassMembers(
         frozenset(collector.names),
@@ -64,20 +62,6 @@ def members_of(node: ast.ClassDef) -> ClassMembers:
         frozenset(collector.gives_self_to),
         frozenset(collector.affixes),
     )
-
-
-def statements_under(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a body, those under if, try, with and loops included."""
-    for statement in statements:
-        yield statement
-        if isinstance(statement, Function | ast.ClassDef):
-            continue
-        for field in ("body", "orelse", "finalbody"):
-            yield from statements_under(getattr(statement, field, []))
-        for handler in getattr(statement, "handlers", []):
-            yield from statements_under(handler.body)
-        for case in getattr(statement, "cases", []):
-            yield from statements_under(case.body)
 
 
 class _Collector:
@@ -92,7 +76,7 @@ class _Collector:
         self.open_because = ""
 
     def statement(self, node: ast.stmt) -> None:
-        if isinstance(node, Function):
+        if isinstance(node, FUNCTIONS):
             self.names.add(node.name)
             if node.name in INVENTING:
                 self.open_because = f"it defines {node.name}"
@@ -128,7 +112,7 @@ class _Collector:
             self.names.add(alias.asname or alias.name.partition(".")[0])
 
     def _assigned(self, node: ast.stmt) -> None:
-        for part in _shallow(node):
+        for part in (part for one in expressions(node) for part in nodes_below(one)):
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
                 self.names.add(part.id)
                 if part.id == "__slots__":
@@ -218,11 +202,3 @@ class _Collector:
                 self.affixes.add((first, last))
             else:
                 self.open_because = f"it {otherwise}"
-
-
-def _shallow(node: ast.AST) -> Iterator[ast.AST]:
-    """`node` and what is under it, without nested statements, functions and lambdas."""
-    yield node
-    for child in ast.iter_child_nodes(node):
-        if not isinstance(child, ast.stmt | ast.Lambda | ast.ExceptHandler):
-            yield from _shallow(child)

@@ -34,7 +34,7 @@ from forklint.summaries.terms import WORD
 
 Owner = ClassFacts | ApiNames
 Made = dict[tuple[Scope, str], tuple[Owner, set[str]]]
-"""By scope and variable: the class of the object, and the names called on it that it lacks."""
+"""By scope and variable, or class and ``self.x``: the class of the object, and the names called on it that it lacks."""
 SELVES = ("self", "cls")
 WRAPPERS = frozenset({"torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"})
 """They keep a module under ``.module`` and hand none of its methods on."""
@@ -70,20 +70,14 @@ class Objects:
     def lacking(self, module: Module) -> Iterator[Lacking]:
         """Calls in a module, on ``self`` or on a variable, of methods that their object surely lacks."""
         own = dict(self._on_self(module))
-        made = dict(self._on_variables(module))
-        kept = dict(self._on_attributes(module))
-        wanted = set().union(*own.values(), *(names for _, names in (*made.values(), *kept.values())))
+        made: Made = {**dict(self._on_variables(module)), **dict(self._on_attributes(module))}
+        wanted = set().union(*own.values(), *(names for _, names in made.values()))
         if not wanted or self._imports.fails(module):
             return
         for node in module.nodes:
-            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-                continue
-            if node.func.attr in wanted and isinstance(node.func.value, ast.Attribute):
-                kept_by = self._judge_kept(module, node, kept)
-                if kept_by is not None:
-                    yield kept_by
-            if node.func.attr in wanted and isinstance(node.func.value, ast.Name):
-                found = self._judge_self(module, node, own) or self._judge_made(module, node, made)
+            use = node.func if isinstance(node, ast.Call) else None
+            if isinstance(node, ast.Call) and isinstance(use, ast.Attribute) and use.attr in wanted:
+                found = self._judge_self(module, node, use, own) or self._judge_made(module, node, use, made)
                 if found is not None:
                     yield found
 
@@ -115,11 +109,13 @@ class Objects:
                 left = self._lacks(owner, called) if owner is not None else set()
                 if binding.kind is not Kind.VALUE:
                     left = missed_on_classes(left)
-                if owner is not None and left and not self._is_given_away_at_home(module, scope, binding):
+                if owner is None or not left or is_for_type_checkers(module, binding.node):
+                    continue
+                if not self._is_given_away_at_home(module, scope, binding):
                     yield (scope, name), (owner, left)
 
-    def _on_attributes(self, module: Module) -> Iterator[tuple[tuple[ClassFacts, str], tuple[Owner, set[str]]]]:
-        """By class and attribute: the object that ``self.attribute`` surely is, and the names that it lacks."""
+    def _on_attributes(self, module: Module) -> Iterator[tuple[tuple[Scope, str], tuple[Owner, set[str]]]]:
+        """By class and ``self.attribute``: the object that this surely is, and the names that it lacks."""
         calls = self._calls(module)
         made = calls.made()
         for facts in module.classes if made else ():
@@ -129,7 +125,7 @@ class Objects:
                 owner = self._kept_in(module, stores.get(attribute, []))
                 left = self._lacks(owner, names) if owner is not None else set()
                 if owner is not None and left and not self._is_stored_elsewhere(facts, attribute):
-                    yield (facts, attribute), (owner, left)
+                    yield (facts.scope, f"self.{attribute}"), (owner, left)
 
     def _kept_in(self, module: Module, stores: list[ast.Attribute]) -> ClassFacts | None:
         """The class of what is put into an attribute, if one line of a class does so, by calling that class."""
@@ -194,10 +190,10 @@ class Objects:
 
     # Whether a call that looks wrong is wrong
 
-    def _judge_self(self, module: Module, call: ast.Call, own: dict[ClassFacts, set[str]]) -> Lacking | None:
-        use, me = call.func, dotted(call.func).partition(".")[0]
-        if not isinstance(use, ast.Attribute):
-            return None
+    def _judge_self(
+        self, module: Module, call: ast.Call, use: ast.Attribute, own: dict[ClassFacts, set[str]]
+    ) -> Lacking | None:
+        me = dotted(use.value)
         facts = self._class_around(module, use, me)
         if facts is None or use.attr not in own.get(facts, ()):
             return None
@@ -220,29 +216,13 @@ class Objects:
                 return None
         return None
 
-    def _judge_made(self, module: Module, call: ast.Call, made: Made) -> Lacking | None:
-        use, variable = call.func, dotted(call.func).partition(".")[0]
-        found = module.scope_at(use).find(variable)
-        owner, left = made.get((found[0], variable), (None, set())) if found else (None, set())
-        if found is None or owner is None or not isinstance(use, ast.Attribute) or use.attr not in left:
-            return None
-        if self._is_given_away(module, found[0], variable) or is_for_type_checkers(module, found[1][0].node):
-            return None
-        return self._confirmed(module, call, owner)
-
-    def _judge_kept(
-        self, module: Module, call: ast.Call, kept: dict[tuple[ClassFacts, str], tuple[Owner, set[str]]]
-    ) -> Lacking | None:
-        use = call.func
-        if not isinstance(use, ast.Attribute) or not isinstance(use.value, ast.Attribute):
-            return None
-        if not is_name(use.value.value, "self"):
-            return None
-        facts = self._class_around(module, use, "self")
-        owner, left = kept.get((facts, use.value.attr), (None, set())) if facts is not None else (None, set())
-        if facts is None or owner is None or use.attr not in left:
-            return None
-        if self._is_given_away(module, facts.scope, f"self.{use.value.attr}"):
+    def _judge_made(self, module: Module, call: ast.Call, use: ast.Attribute, made: Made) -> Lacking | None:
+        name = dotted(use.value)
+        facts = self._class_around(module, use, "self") if name.startswith("self.") else None
+        found = module.scope_at(use).find(name)
+        scope = facts.scope if facts is not None else found[0] if found is not None else module.scope
+        owner, left = made.get((scope, name), (None, set[str]()))
+        if owner is None or use.attr not in left or self._is_given_away(module, scope, name):
             return None
         return self._confirmed(module, call, owner)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from forklint.facts.datasets.carriers import carried_by
 from forklint.facts.datasets.classes import is_dataset
-from forklint.facts.datasets.workers import attributes_read, init_path, worker_methods
+from forklint.facts.datasets.workers import attributes_read, init_path, with_called, worker_methods
 from forklint.facts.handles.carried import leaves_out, pickling_methods
 from forklint.facts.loading.loaders import never_has_workers
 from forklint.facts.randomness.drawing import IsIt, StreamUse, is_attribute, uses
@@ -28,10 +28,6 @@ from forklint.records import dataclass
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression, Instance
 
-MAX_CALLS = 4
-"""How many calls deep a function is followed from a dataset."""
-MOST_FUNCTIONS = 500
-"""So many functions are followed from one dataset."""
 Worked = dict[Function, Module]
 
 
@@ -322,28 +318,13 @@ class KeptGenerators:
                     return None if is_spared else dataset
         return None
 
-    def _within(self, dataset: ClassFacts) -> Worked:
+    def _within(self, dataset: ClassFacts) -> frozenset[ast.AST]:
         """The functions that workers run for a dataset, those that its methods call included."""
         return self._project.answer("functions that draw in workers", dataset, lambda: self._find_within(dataset))
 
-    def _find_within(self, dataset: ClassFacts) -> Worked:
-        reached: Worked = {}
-        waiting = list(self._worked(dataset, dataset).items())
-        for _ in range(MAX_CALLS):
-            following = []
-            for function, module in waiting:
-                if function not in reached and len(reached) < MOST_FUNCTIONS:
-                    reached[function] = module
-                    following += [(one.node, one.module) for one in self._called(module, function)]
-            waiting = following
-        return reached
-
-    def _called(self, module: Module, function: Function) -> Iterable[FunctionFacts]:
-        for node in nodes_below(function):
-            if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
-                symbol = self._project.resolve(module, module.scope_of[function], node.func)
-                if isinstance(symbol, FunctionFacts):
-                    yield symbol
+    def _find_within(self, dataset: ClassFacts) -> frozenset[ast.AST]:
+        worked = [(module, function) for function, module in self._worked(dataset, dataset).items()]
+        return frozenset(function for _, function in with_called(self._project, worked, lambda _: True))
 
 
 def _is_module(project: Project, facts: ClassFacts) -> bool:

@@ -8,13 +8,13 @@ from forklint.knowledge.random_streams import worker_words
 from forklint.project.index import Project, Value
 from forklint.project.module import FunctionFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import Kind, Scope, parameters
+from forklint.project.scopes import Kind, parameters
 from forklint.project.spelling import is_static
 from forklint.records import dataclass
 from forklint.values.calls import qualified
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression, Made
-from forklint.values.origins import behind
+from forklint.values.origins import behind, origins
 
 MAX_HOPS = 8
 
@@ -59,7 +59,7 @@ class Seeds:
         if isinstance(node, ast.Attribute):
             return self._attribute(source, node, hops)
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            if self._is_first_word(source, node):
+            if self._is_first_word(source):
                 return STEADY
             return STEADY if _is_setting(str(node.slice.value)) and not _changes(node) else None
         return self._called(source, node, hops) if isinstance(node, ast.Call) else None
@@ -99,15 +99,21 @@ class Seeds:
             root = root.value
         return STEADY if isinstance(root, ast.Name) else None
 
-    def _is_first_word(self, source: Expression, expression: ast.Subscript) -> bool:
-        """Whether it is ``np.random.get_state()[1][0]``.
+    def _is_first_word(self, source: Expression, keys: tuple[int, ...] = (0, 1)) -> bool:
+        """Whether it is ``np.random.get_state()[1][0]``, or with other ``keys`` a part of that.
 
         torch 1.9 and newer seed numpy by an array, and the first word of the state that comes of it is 2**31 always:
         measured with numpy 2 and torch 2.13.
         """
-        keys, value = _unwound(source.scope, expression)
-        is_call = keys == [0, 1] and isinstance(value, ast.Call)
-        return is_call and self._project.qualified(source.module, source.scope, value.func) == "numpy.random.get_state"  # type: ignore[attr-defined]
+        node = source.node
+        if isinstance(node, ast.Subscript):
+            is_it = isinstance(node.slice, ast.Constant) and node.slice.value in keys[:1]
+            return is_it and self._is_first_word(source.part(node.value), keys[1:])
+        if isinstance(node, ast.Name):
+            parts = (one for one in origins(self._evaluator, source) if not isinstance(one.node, ast.Name))
+            return any(self._is_first_word(one, keys) for one in parts)
+        is_state = isinstance(node, ast.Call) and not keys
+        return is_state and qualified(self._evaluator, source.part(node.func)) == "numpy.random.get_state"  # type: ignore[attr-defined]
 
     @staticmethod
     def _is_set_again(module: Module, attribute: str) -> bool:
@@ -135,26 +141,6 @@ def worker_number(function: FunctionFacts) -> str:
     is_method = function.owner is not None and not is_static(function.node)
     names = names[1:] if is_method else names
     return names[0] if names else ""
-
-
-def _unwound(scope: Scope, value: ast.expr) -> tuple[list[object], ast.expr]:
-    """The constant keys by which something is read, the last one first, and what it is read from.
-
-    A name that is bound once stands for its value: ``state = get_state()`` and then ``state[1][0]``.
-    """
-    keys: list[object] = []
-    seen: set[str] = set()
-    while True:
-        if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Constant):
-            keys.append(value.slice.value)
-            value = value.value
-            continue
-        bindings = scope.bound(value.id) if isinstance(value, ast.Name) else []
-        inner = bindings[0].value if len(bindings) == 1 and bindings[0].kind is Kind.VALUE else None
-        if inner is None or bindings[0].name in seen:
-            return keys, value
-        seen.add(bindings[0].name)
-        value = inner
 
 
 def _is_setting(name: str) -> bool:

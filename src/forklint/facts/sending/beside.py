@@ -14,7 +14,7 @@ from forklint.facts.datasets.screening import DatasetScreen
 from forklint.facts.sending.unpicklable import MAX_DEPTH, Unpicklable
 from forklint.facts.sending.values import Culprit, Why
 from forklint.knowledge.unpicklable import refused
-from forklint.values.model import Expression
+from forklint.values.model import Expression, Instance
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -32,7 +32,7 @@ def kept_by(project: Project, facts: ClassFacts) -> tuple[Culprit, ...]:
 def _find_kept(project: Project, facts: ClassFacts) -> Iterator[Culprit]:
     here = Expression(facts.module, facts.scope, ast.Constant(None))
     budget = project.budgets.of("following payloads", STEPS)
-    for culprit in Unpicklable(project, budget).objects.all_kept(facts, here, None, MAX_DEPTH):
+    for culprit in Unpicklable(project, budget).objects.all_kept(Instance(facts), here, MAX_DEPTH):
         if culprit.why is not Why.HANDLE and not culprit.is_lost:
             yield culprit
 

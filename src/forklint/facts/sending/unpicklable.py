@@ -8,22 +8,22 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from forklint.facts.sending.errors import NOT_LOOKED_UP, lambda_error, python_name
 from forklint.facts.sending.libraries import names_meant
 from forklint.facts.sending.values import Culprit, Why, is_local
 from forklint.knowledge.handles import openers
 from forklint.knowledge.unpicklable import Keeper, keeper, refused
-from forklint.project.bindings import is_shadowed, values_of
+from forklint.project.bindings import is_shadowed
 from forklint.project.guard import guard_of
-from forklint.project.index import External, Symbol, Value
+from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import is_before, nodes_below
-from forklint.project.scopes import Kind, statements
+from forklint.project.scopes import Kind, Scope, statements
 from forklint.values import arguments, parameters, stores
-from forklint.values.calls import PARTIAL, is_generator, returns
+from forklint.values.calls import qualified
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import NO_ARGUMENTS, Expression, Frame, Instance, Made, Ref, Row, Source, Table
+from forklint.values.model import Expression, Instance, Lambda, Made, Ref, Row, Source, Stream, Table
 from forklint.values.model import Value as Abstract
+from forklint.values.origins import behind
 
 if TYPE_CHECKING:
     from forklint.facts.sending.kept import Objects
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 30
 """How many names, calls and attributes are followed for one payload."""
+NOT_LOOKED_UP = "AttributeError: Can't pickle local object"
+GENERATOR = "TypeError: cannot pickle 'generator' object"
+LAMBDA = "PicklingError: attribute lookup <lambda> failed"
 MOST_PARTS = 8
 """So many parts that are refused are looked for in one payload."""
 WALKS = {"iterdir", "rglob"}
@@ -93,108 +96,85 @@ class Unpicklable:
         if depth <= 0 or not self.budget.spend():
             return None
         if isinstance(node, ast.Lambda):
-            found = Culprit(Why.LAMBDA, given.module, node, "the lambda", lambda_error(given.module, node), node)
+            found = Culprit(Why.LAMBDA, given.module, node, "the lambda", _lambda_error(given.module, node), node)
         elif isinstance(node, ast.GeneratorExp):
-            error = "TypeError: cannot pickle 'generator' object"
-            found = Culprit(Why.GENERATOR, given.module, node, "a generator", error)
+            found = Culprit(Why.GENERATOR, given.module, node, "a generator", GENERATOR)
         elif isinstance(node, ast.Name):
             found = self._name(given, node, depth)
         elif isinstance(node, ast.Attribute):
-            found = self.objects.attribute(given, node, depth)
+            found = self._attribute(given, node, depth)
         elif isinstance(node, ast.Call):
             found = self._call(given, node, depth)
         elif isinstance(node, ast.Subscript):
-            found = self.stages.added(given, node, depth)
+            found = self.stages.added(given, node, depth) or self._evaluated(given, depth)
         else:
-            found = self._first(given, _parts(node), depth)
-        if found is not None and found.key in self._known:
-            return None
-        return found or self._evaluated(given, depth)
+            nearer = (
+                tuple(map(given.part, node.values)) if isinstance(node, ast.BoolOp) else behind(self.evaluator, given)
+            )
+            found = self.first(nearer, depth) if nearer else self._evaluated(given, depth)
+        return None if found is not None and found.key in self._known else found
+
+    def first(self, sources: Iterable[Source], depth: int) -> Culprit | None:
+        """What is refused in the first of several in which anything is."""
+        places = dict.fromkeys(one for one in sources if isinstance(one, Expression))
+        return next((found for one in places if (found := self.of(one, depth - 1))), None)
 
     def _evaluated(self, given: Expression, depth: int) -> Culprit | None:
         """What is refused in what the expression is found to be, or may be, wherever that is written down."""
-        if not self._is_asked(given):
-            return None
         held = (self._held(given, one.value, depth) for one in self.evaluator.find(given).possible)
         return next(filter(None, held), None)
-
-    def _is_asked(self, given: Expression) -> bool:
-        """Whether the evaluator may know more: of what is changed in place, taken from a table, made by a choice."""
-        node = given.node
-        if isinstance(node, ast.Name):
-            return stores.is_changed(self.evaluator, given.scope, node.id) or _is_rest(given, node)
-        if isinstance(node, ast.Call):
-            is_chosen = not isinstance(node.func, ast.Attribute)
-            return is_chosen and self.project.resolve(given.module, given.scope, node.func) is None
-        return isinstance(node, ast.Subscript)
 
     def _held(self, given: Expression, value: Abstract, depth: int) -> Culprit | None:
         inner: Iterable[Source] = ()
         if isinstance(value, Ref) and not isinstance(value.symbol, Module):
             return self.definition(value.symbol)
         if isinstance(value, Instance):
-            return self._object(given, value, depth)
+            own = None if self.objects.reduces(value.facts) else self.definition(value.facts)
+            return own or (self.objects.kept(value, value.call, depth) if value.call is not None else None)
         if isinstance(value, Row):
             inner = value.items
         elif isinstance(value, Table):
             inner = value.values
+        elif isinstance(value, Lambda):
+            inner = (value.place,)
         elif isinstance(value, Made) and value.call.node is not given.node:
             inner = (value.call,)
-        places = (one for one in inner if isinstance(one, Expression))
-        held = (self.of(one, depth - 1) for one in places)
-        return next(filter(None, held), None)
-
-    def _object(self, given: Expression, value: Instance, depth: int) -> Culprit | None:
-        """What is refused in an object: its class, or what the call that made it let it keep."""
-        call = value.call
-        if call is not None and isinstance(call.node, ast.Call) and call.node is not given.node:
-            return self.instance(call, call.node, value.facts, depth - 1)
-        own = self.definition(value.facts)
-        return None if own is None or self.objects.reduces(value.facts) else own
-
-    def _first(self, given: Expression, parts: Iterable[ast.expr], depth: int) -> Culprit | None:
-        return next((found for part in parts if (found := self.of(given.part(part), depth - 1))), None)
+        return self.first(inner, depth)
 
     def _name(self, given: Expression, node: ast.Name, depth: int) -> Culprit | None:
         if is_shadowed(given.module, node):
             return None
-        there = self.given_for(given, node)
-        values = list(values_of(given.module, given.scope, node))
-        if there is not None and not values:
-            return self.of(there, depth - 1)
-        if there is not None and not (isinstance(there.node, ast.Constant) and there.node.value is None):
-            return None
         symbol = self.project.lookup(given.module, given.scope, node.id)
-        is_elsewhere = isinstance(symbol, Value) and symbol.module is not given.module
-        if isinstance(symbol, (FunctionFacts, ClassFacts)) or is_elsewhere:
-            return self.named(given, node, symbol, depth)
-        for home, value in values:
-            there = Expression(given.module, home, value, given.frame if home is given.scope else None)
-            held = self.of(there, depth - 1) or self._set_on(there, node, depth)
-            if held is not None:
-                return held
-        return self.stages.set_on(given, node, depth) if values else self._module(given, node)
-
-    def named(self, given: Expression, node: ast.expr, symbol: Symbol | None, depth: int) -> Culprit | None:
-        """What is refused in what a name means: a definition, or a value of a module."""
         if isinstance(symbol, (FunctionFacts, ClassFacts)):
             return self._definition(given, node, symbol)
-        if isinstance(symbol, Value) and symbol.binding.value is not None:
-            return self.of(Expression(symbol.module, symbol.scope, symbol.binding.value), depth - 1)
-        return None
+        nearer = behind(self.evaluator, given, perhaps=True)
+        is_own = given.frame is not None and given.frame.function.scope is given.scope
+        handed = parameters.source_in(given.frame, node.id) if is_own and given.frame is not None else None
+        if isinstance(handed, Expression) and handed in nearer and getattr(handed.node, "value", "") is not None:
+            nearer = (handed,)  # what replaces None does not count
+        for there in nearer:
+            found = self.of(there, depth - 1) or self._set_on(there, node, depth)
+            if found is not None:
+                return found
+        bindings = (given.scope.find(node.id) or (given.scope, []))[1]
+        is_changed = stores.is_changed(self.evaluator, given.scope, node.id)
+        is_drawn = not nearer and all(one.kind is not Kind.PARAMETER for one in bindings)
+        place = given if is_changed or given.frame is not None else given.by_anyone()
+        found = self._evaluated(place, depth) if is_changed or is_drawn else None
+        return found or (self.stages.set_on(given, node, depth) if nearer else self._module(given, node))
 
-    def frame_of(self, function: FunctionFacts, call: ast.Call | None, here: Expression) -> Frame:
-        """What a function knows of a call of it; without one, its defaults."""
-        given = arguments.of_call(self.evaluator, here.part(call)) if call is not None else NO_ARGUMENTS
-        return Frame(function, given)
-
-    def given_for(self, given: Expression, name: ast.Name) -> Expression | None:
-        """What the call that is looked at gives to a parameter."""
-        frame = given.frame
-        if frame is None or frame.function.scope is not given.scope:
-            return None
-        source = parameters.source_in(frame, name.id)
-        return source if isinstance(source, Expression) else None
+    def _attribute(self, given: Expression, node: ast.Attribute, depth: int) -> Culprit | None:
+        """What is refused in ``something.name``: an attribute of an object, a bound method, a name of a module."""
+        owner = self.evaluator.find(given.part(node.value)).value
+        if isinstance(owner, Instance) and self.project.method(owner.facts, node.attr) is not None:
+            is_self = owner.call is None or (given.frame is not None and owner == given.frame.receiver)
+            if owner.call is None or is_self:  # pickling a bound method pickles its object
+                return self.objects.kept(owner, given, depth)
+            return self._instance(owner.call, owner, depth - 1)
+        symbol = self.project.resolve(given.module, given.scope, node)
+        if isinstance(symbol, (FunctionFacts, ClassFacts)):
+            return self._definition(given, node, symbol)
+        return self.first(behind(self.evaluator, given, perhaps=True), depth)
 
     def _set_on(self, there: Expression, name: ast.Name, depth: int) -> Culprit | None:
         """What is refused in an attribute that is set on an object after it was made: ``dataset.transform = ...``."""
@@ -238,7 +218,7 @@ class Unpicklable:
             return self._definition(given, node, inner) if inner is not None else None
         if is_local(symbol):
             words = f"the local {'class' if is_class else 'function'} `{symbol.node.name}`"
-            error = f"{NOT_LOOKED_UP} '{python_name(symbol)}'"
+            error = f"{NOT_LOOKED_UP} '{_python_name(symbol)}'"
             why = Why.LOCAL_CLASS if is_class else Why.LOCAL_FUNCTION
             return Culprit(why, given.module, node, words, error, symbol.node)
         if symbol.module is not given.module:
@@ -272,40 +252,33 @@ class Unpicklable:
     def _call(self, given: Expression, node: ast.Call, depth: int) -> Culprit | None:
         symbol = self.project.resolve(given.module, given.scope, node.func)
         if isinstance(symbol, ClassFacts):
-            return self.instance(given, node, symbol, depth)
-        if isinstance(symbol, FunctionFacts):
-            return self._returned(given, node, symbol, depth)
-        whole = self._whole(given, node) if isinstance(symbol, Value) else None
-        if whole is not None:
-            return self._call(given, whole, depth)
-        name = symbol.name if isinstance(symbol, External) else ""
-        if isinstance(node.func, ast.Name) and symbol is None and given.scope.find(node.func.id) is None:
-            name = f"builtins.{node.func.id}"
+            made = arguments.of_call(self.evaluator, given)
+            return self._instance(given, Instance(symbol, made, given), depth)
+        name = qualified(self.evaluator, given.part(node.func))
         if name:
             return self._made(given, node, name, depth)
+        value = self.evaluator.find(given).value
+        if isinstance(value, Stream):
+            words = f"the generator of `{value.frame.function.node.name}`"
+            return Culprit(Why.GENERATOR, given.module, node, words, GENERATOR)
+        found = self.first(behind(self.evaluator, given), depth)
+        if found is not None or isinstance(symbol, FunctionFacts):
+            return found
         if isinstance(node.func, ast.Attribute):
             return self._method(given, node, node.func, depth)
         chosen = names_meant(self.evaluator, given.part(node.func))
-        return next(filter(None, (self._made(given, node, one, depth) for one in chosen)), None)
+        found = next(filter(None, (self._made(given, node, one, depth) for one in chosen)), None)
+        return found or self._evaluated(given, depth)
 
-    def _whole(self, given: Expression, node: ast.Call) -> ast.Call | None:
-        """A call of a partial of the same function, with what the partial was made with; None for any other call."""
-        made = self.evaluator.find(given.part(node.func)).value
-        kept = made.call.node if isinstance(made, Made) and made.name in PARTIAL else None
-        if not isinstance(kept, ast.Call) or not kept.args or made.call.scope is not given.scope:  # type: ignore[union-attr]
-            return None
-        named = {keyword.arg for keyword in node.keywords}
-        keywords = [*(one for one in kept.keywords if one.arg not in named), *node.keywords]
-        return ast.copy_location(ast.Call(kept.args[0], [*kept.args[1:], *node.args], keywords), node)
-
-    def instance(self, given: Expression, node: ast.Call, facts: ClassFacts, depth: int) -> Culprit | None:
+    def _instance(self, given: Expression, owner: Instance, depth: int) -> Culprit | None:
         """What is refused in a new object of a project's class."""
-        if facts.node.decorator_list and not _is_dataclass(facts):
+        facts, call = owner.facts, given.node
+        if (facts.node.decorator_list and not _is_dataclass(facts)) or not isinstance(call, ast.Call):
             return None
-        own = self._definition(given, node.func, facts)
+        own = self._definition(given, call.func, facts)
         if own is not None and own.why is Why.LOCAL_CLASS and self.objects.reduces(facts):
             return None
-        return own or self.objects.kept(facts, given, node, depth)
+        return own or self.objects.kept(owner, given, depth)
 
     def _made(self, given: Expression, node: ast.Call, name: str, depth: int) -> Culprit | None:
         """What is refused in what a call of a library makes."""
@@ -318,36 +291,22 @@ class Unpicklable:
             error = handle.spawn_effect
             return Culprit(Why.HANDLE, given.module, node, f"an open {handle.kind}", error)
         kept = keeper(name)
-        found = self._first(given, kept_arguments(node, kept), depth) if kept is not None else None
+        found = self.first(map(given.part, kept_arguments(node, kept)), depth) if kept is not None else None
         return None if found is not None and found.why is Why.GENERATOR else found  # it may be read to its end
 
     def _method(self, given: Expression, node: ast.Call, function: ast.Attribute, depth: int) -> Culprit | None:
-        """What a method of something gives: of a dictionary a view, of ``self`` what the method returns."""
+        """What a method of something returns: of a dictionary a view, of a stream the stream with another stage."""
         is_view = function.attr in VIEWS and not node.args
         if is_view and isinstance(self.evaluator.find(given.part(function.value)).value, Table):
             error = f"TypeError: cannot pickle 'dict_{function.attr}' object"
             words = f"a view of a dictionary (`{ast.unparse(node)}`)"
             return Culprit(Why.VIEW, given.module, node, words, error)
-        if function.attr in WALKS and self.objects.own_method(given, function) is None:
-            words, error = f"the generator of `{function.attr}()`", "TypeError: cannot pickle 'generator' object"
-            return Culprit(Why.GENERATOR, given.module, node, words, error)
+        if function.attr in WALKS:
+            words = f"the generator of `{function.attr}()`"
+            return Culprit(Why.GENERATOR, given.module, node, words, GENERATOR)
         if function.attr in RETURN_THEMSELVES:
             return self.of(given.part(function.value), depth - 1)
-        method = self.objects.own_method(given, function)
-        if method is not None:
-            return self._returned(given, node, method, depth)
         return self.stages.added(given, node, depth)
-
-    def _returned(self, given: Expression, node: ast.Call, facts: FunctionFacts, depth: int) -> Culprit | None:
-        """What is refused in what a function of the project returns."""
-        function = facts.node
-        if function.decorator_list or isinstance(function, ast.AsyncFunctionDef):
-            return None
-        if is_generator(self.project, function):
-            error = "TypeError: cannot pickle 'generator' object"
-            return Culprit(Why.GENERATOR, given.module, node, f"the generator of `{function.name}`", error)
-        returned = returns(self.evaluator, self.frame_of(facts, node, given))
-        return next((found for one in returned if (found := self.of(one, depth - 1))), None)
 
 
 def kept_arguments(call: ast.Call, row: Keeper) -> Iterator[ast.expr]:
@@ -360,28 +319,26 @@ def kept_arguments(call: ast.Call, row: Keeper) -> Iterator[ast.expr]:
             yield keyword.value
 
 
-def _parts(node: ast.expr) -> list[ast.expr]:
-    """The expressions that an expression of several parts may come to, or holds."""
-    if isinstance(node, ast.IfExp):
-        return [node.body, node.orelse]
-    if isinstance(node, ast.BoolOp):
-        return node.values
-    if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
-        return node.elts
-    if isinstance(node, ast.Dict):
-        return node.values
-    if isinstance(node, (ast.ListComp, ast.SetComp)):
-        return [node.elt]
-    if isinstance(node, (ast.DictComp, ast.NamedExpr, ast.Starred)):
-        return [node.value]
-    return []
-
-
-def _is_rest(given: Expression, name: ast.Name) -> bool:
-    """Whether a name is the ``*args`` of the function whose call is looked at."""
-    rest = given.frame.function.node.args.vararg if given.frame is not None else None
-    return rest is not None and rest.arg == name.id
-
-
 def _is_dataclass(facts: ClassFacts) -> bool:
     return all("dataclass" in ast.unparse(decorator) for decorator in facts.node.decorator_list)
+
+
+def _lambda_error(module: Module, node: ast.Lambda) -> str:
+    above = _dotted(module.scope_at(node))
+    return f"{NOT_LOOKED_UP} '{above}.<lambda>'" if "<locals>" in above else LAMBDA
+
+
+def _python_name(facts: FunctionFacts | ClassFacts) -> str:
+    """The qualified name as Python gives it, with ``<locals>``."""
+    above = _dotted(facts.scope.parent)
+    return f"{above}.{facts.node.name}" if above else facts.node.name
+
+
+def _dotted(scope: Scope | None) -> str:
+    """The qualified name of what is defined directly in a scope, up to its own name."""
+    parts: list[str] = []
+    while scope is not None and scope.parent is not None:
+        is_function = isinstance(scope.node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        parts.append(f"{getattr(scope.node, 'name', '')}{'.<locals>' if is_function else ''}")
+        scope = scope.parent
+    return ".".join(reversed(parts))

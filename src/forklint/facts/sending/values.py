@@ -61,8 +61,8 @@ class Culprit:
         """What makes two findings one: the definition, or the expression."""
         return self.definition or self.node
 
-    def kept_as(self, attribute: str, facts: ClassFacts) -> Culprit:
-        """The same, as an attribute of an object."""
+    def kept_as(self, attribute: str, facts: ClassFacts | None) -> Culprit:
+        """The same, as an attribute of an object, stored by a class's own code if one is named."""
         return replace(self, path=(attribute, *self.path), keeper=self.keeper or facts)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 
 from forklint.facts.streams.giving import has_yield, outermost, unwrapped
+from forklint.facts.streams.stepping import is_left
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts
-from forklint.project.scopes import FUNCTIONS, Function, bodies
+from forklint.project.scopes import Function
 from forklint.project.spelling import last_name
 
 MAX_HOPS = 4
@@ -24,7 +25,7 @@ def _never_ends(project: Project, facts: ClassFacts, function: Function, hops: i
     """Whether a method gives samples without an end, itself or by another method that it hands on."""
     for statement in outermost(function.body):
         if isinstance(statement, (ast.While, ast.For)):
-            if _goes_on(statement) and has_yield(statement.body) and not _is_left(statement):
+            if _goes_on(statement) and has_yield(statement.body) and not is_left(statement):
                 return True
             continue
         value = statement.value if isinstance(statement, (ast.Return, ast.Expr)) else None
@@ -61,15 +62,3 @@ def _own_method(project: Project, facts: ClassFacts, value: ast.expr) -> Functio
         return None
     found = project.method(facts, func.attr)
     return found[1] if found is not None else None
-
-
-def _is_left(loop: ast.While | ast.For) -> bool:
-    """Whether a loop may end by ``break`` of its own or by ``return``."""
-    waiting: list[tuple[ast.stmt, bool]] = [(statement, True) for statement in loop.body]
-    for statement, is_own in waiting:
-        if isinstance(statement, ast.Return) or (is_own and isinstance(statement, ast.Break)):
-            return True
-        if not isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
-            inner = is_own and not isinstance(statement, (ast.For, ast.AsyncFor, ast.While))
-            waiting += [(one, inner) for block in bodies(statement) for one in block]
-    return False

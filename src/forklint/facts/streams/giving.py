@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from forklint.facts.streams.stepping import stepped
 from forklint.knowledge.streams import stream_words
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import FUNCTIONS, Function
+from forklint.project.scopes import FUNCTIONS, Function, bodies
 from forklint.project.spelling import last_name
 
-Giving = ast.For | ast.Return | ast.Expr
+Giving = ast.For | ast.While | ast.Return | ast.Expr
 """The statement that gives the samples: a loop with ``yield``, ``return`` of a call, or ``yield from``."""
 
 
@@ -19,8 +20,11 @@ def givings(function: Function) -> list[tuple[Giving, ast.expr]]:
     found: list[tuple[Giving, ast.expr]] = []
     for statement in outermost(function.body):
         if isinstance(statement, ast.While):
-            return []
-        if isinstance(statement, ast.For) and has_yield(statement.body):
+            read = stepped(statement)
+            if not read:
+                return []
+            found += [(statement, source) for source in read] if has_yield(statement.body) else []
+        elif isinstance(statement, ast.For) and has_yield(statement.body):
             found.append((statement, statement.iter))
         elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.YieldFrom):
             found.append((statement, statement.value.value))
@@ -45,7 +49,7 @@ def outermost(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     for statement in body:
         yield statement
         if isinstance(statement, (ast.With, ast.If, ast.Try)):
-            for block in (getattr(statement, name, []) for name in ("body", "orelse", "finalbody")):
+            for block in bodies(statement):
                 yield from outermost(block)
 
 
@@ -63,12 +67,12 @@ def has_yield(body: list[ast.stmt]) -> bool:
 def draws(statement: Giving, source: ast.expr) -> bool:
     """Whether samples are made rather than read: a loop over a range that draws, or does not use its number.
 
-    A remainder in the loop may share the samples out by their number.
+    A remainder in the loop may share the samples out by their number; one by rank does not part workers.
     """
     body = statement.body if isinstance(statement, ast.For) else []
     nodes = [node for part in [*body, source] for node in nodes_below(part)]
     names = {last_name(node).lower() for node in nodes}
-    if any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for part in body for node in nodes_below(part)):
+    if any(_is_share(node) for part in body for node in nodes_below(part)):
         return True
     if "range" not in {getattr(node, "id", "") for node in nodes_below(source)}:
         return False
@@ -79,3 +83,10 @@ def draws(statement: Giving, source: ast.expr) -> bool:
     bound = {node.id for target in targets for node in nodes_below(target) if isinstance(node, ast.Name)}
     loads = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     return bool(bound) and not bound & loads
+
+
+def _is_share(node: ast.AST) -> bool:
+    """Whether it is a remainder by which samples may be shared out among workers."""
+    if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)):
+        return False
+    return not any(word in ast.unparse(node.right).lower() for word in stream_words().by_process)

@@ -17,6 +17,8 @@ from forklint.values.model import NOT_KNOWN, Expression, Frame, Instance
 from forklint.values.origins import behind
 
 SEQUENCES = frozenset({"list", "List", "Sequence", "tuple", "Tuple", "dict", "Dict", "Mapping", "DataFrame", "ndarray"})
+STEP = 3
+"""The position of the step among the arguments of ``islice``."""
 MAX_HOPS = 8
 MOST_STEPS = 1_000
 """How many expressions are looked at for one class."""
@@ -55,6 +57,8 @@ class Sources:
             return self._is_finite(source.part(node.generators[0].iter), hops - 1)
         if isinstance(node, ast.Call):
             return self._is_finite_call(source, node, hops)
+        if isinstance(node, ast.Subscript) and _is_by_process(node.slice):
+            return self._is_finite(source.part(node.value), hops - 1)
         parts = [one for one in behind(self._evaluator, source) if not _is_none(one.node)]
         if parts and all(self._is_finite(one, hops - 1) for one in parts):
             return True
@@ -71,6 +75,8 @@ class Sources:
             return any(self._is_finite(source.part(one), hops - 1) for one in given)
         if name in words.finite | words.opens:
             return True
+        if name == "itertools.islice" and len(call.args) > STEP and _is_by_process(call.args[STEP]):
+            return self._is_finite(source.part(call.args[0]), hops - 1)
         if not isinstance(call.func, ast.Attribute):
             return False
         if call.func.attr in words.finite_methods:
@@ -106,6 +112,13 @@ class Sources:
                 if is_named and name.removeprefix("builtins.") in stream_words().reads:
                     return True
         return False
+
+
+def _is_by_process(step: ast.expr) -> bool:
+    """Whether every n-th element is taken, where n is the number of processes."""
+    if isinstance(step, ast.Slice):
+        return step.step is not None and _is_by_process(step.step)
+    return any(word in ast.unparse(step).lower() for word in stream_words().by_process)
 
 
 def _is_none(node: ast.expr) -> bool:

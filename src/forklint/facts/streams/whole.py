@@ -16,7 +16,7 @@ from forklint.project.certainty import has_certain_bases
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import Function
-from forklint.project.spelling import argument
+from forklint.project.spelling import argument, last_name
 from forklint.records import dataclass
 from forklint.summaries.terms import WORD
 from forklint.values.evaluator import Evaluator
@@ -82,9 +82,21 @@ def _is_iterable(project: Project, facts: ClassFacts) -> bool:
     for owner in ancestry.classes:
         if any(isinstance(node, ast.FunctionDef) and node.name == "__getattr__" for node in owner.node.body):
             return False
-        if any(word in line for line in _code_lines(owner) for word in words.aware):
+        lines = _code_lines(owner)
+        if any(word in line for line in lines for word in words.aware):
+            return False
+        if any(word in line for line in lines for word in words.by_process) and _asks_for_workers(project, owner):
             return False
     return True
+
+
+def _asks_for_workers(project: Project, facts: ClassFacts) -> bool:
+    """Whether a rank of a class may count workers too: its module, or a function that it calls, asks about them."""
+    asking = [*project.mentioning("worker_info"), *project.mentioning("get_worker_info")]
+    if facts.module in asking:
+        return True
+    called = {last_name(node.func) for node in ast.walk(facts.node) if isinstance(node, ast.Call)}
+    return any(function.node.name in called for module in asking for function in module.functions)
 
 
 def _code_lines(facts: ClassFacts) -> list[str]:

@@ -8,28 +8,29 @@ changed in place.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from forklint.facts.datasets.workers import attributes_read, worker_methods
-from forklint.facts.loading.datasets import classes_of
 from forklint.facts.sending.sites import Sites
-from forklint.project.bindings import values_of
-from forklint.project.entries import stored
-from forklint.project.module import FunctionFacts
+from forklint.project import entries
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, statements
 from forklint.project.spelling import argument, dotted, text_of
 from forklint.records import dataclass
+from forklint.runs.calls import callees
+from forklint.values import objects
+from forklint.values.arguments import of_call
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Expression
+from forklint.values.model import Expression, Frame, Instance, Made
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
     from forklint.project.module import ClassFacts, Module
-    from forklint.project.scopes import Scope
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
+ITERATING = (ast.For, ast.AsyncFor, ast.comprehension)
 MUTATORS = {"append", "extend", "insert", "remove", "pop", "clear", "update", "add", "discard", "sort", "reverse"}
 COLLECTIONS = {"list", "dict", "set", "sorted"}
 """Builtins whose objects change in place."""
@@ -38,14 +39,12 @@ CHOOSING = {"__setattr__", "__getattr__", "__getattribute__"}
 
 @dataclass(frozen=True)
 class LastingLoader:
-    """A loader with persistent workers that a name holds: ``loader``, or ``self.loader``."""
+    """A loader with persistent workers, and the object that they get."""
 
     name: str
-    scope: Scope
+    """What the loader is called where it is made: ``loader``, or ``self.loader``."""
     call: ast.Call
-    datasets: tuple[ClassFacts, ...]
-    dataset: str
-    """What the loader is given as its dataset, as text."""
+    dataset: Instance
 
 
 @dataclass(frozen=True)
@@ -63,93 +62,87 @@ class LostUpdates:
 
     def __init__(self, project: Project) -> None:
         self.project = project
+        self._evaluator = Evaluator(project)
         self._sites = Sites(project)
 
     def in_module(self, module: Module) -> Iterator[Lost]:
         """Give the changes that a module makes in its loops."""
         if "._iterator" in module.document.text:
             return  # who resets the iterator starts workers anew
-        for loader in self._kept(module):
-            home = loader.scope.node if not loader.name.startswith("self.") else self._class(loader.scope)
-            for loop in nodes_below(home):
-                if (
-                    isinstance(loop, LOOPS)
-                    and loader.call not in nodes_below(loop)
-                    and self._passes(module, loop, loader)
-                ):
-                    yield from self._changes(module, loop, loader)
-
-    def _passes(self, module: Module, loop: ast.AST, loader: LastingLoader) -> bool:
-        """Whether a loop goes over the loader, in a function that it calls if not itself."""
-        if _iterates(loop, loader.name):
-            return True
-        for call in nodes_below(loop):
-            if not isinstance(call, ast.Call) or not isinstance(call.func, (ast.Name, ast.Attribute)):
-                continue
-            if dotted(call.func).startswith("self.") and loader.name.startswith("self."):
-                above = self._class(loader.scope)
-                facts = module.class_facts(above) if isinstance(above, ast.ClassDef) else None
-                method = self.project.method(facts, call.func.attr) if facts is not None else None  # type: ignore[union-attr]
-                if method is not None and _iterates(method[1], loader.name):
-                    return True
-            elif any(dotted(one) == loader.name for one in (*call.args, *(word.value for word in call.keywords))):
-                function = self.project.resolve(module, module.scope_at(call), call.func)
-                if isinstance(function, FunctionFacts) and _iterates_given(function.node, call, loader.name):
-                    return True
-        return False
-
-    def _class(self, scope: Scope) -> ast.AST:
-        return scope.parent.node if scope.parent is not None else scope.node
+        kept: dict[ast.AST, LastingLoader] = {loader.call: loader for loader in self._kept(module)}
+        for loop in module.nodes if kept else ():
+            if isinstance(loop, LOOPS):
+                inside = list(nodes_below(loop))
+                passed = (kept.get(call) for call in dict.fromkeys(self._passed(module, inside)))
+                for loader in (one for one in passed if one is not None and one.call not in inside):
+                    yield from self._changes(module, inside, loader)
 
     def _kept(self, module: Module) -> Iterator[LastingLoader]:
-        """The loaders with persistent workers that an assignment gives a name."""
+        """The loaders with persistent workers that an assignment gives a name, and of which the dataset is known."""
         for scope, call, _, _ in self._sites.loaders(module, _are_kept):
             statement = module.parents.get(call)
             given = argument(call, "dataset", 0)
-            targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-            target = targets[0] if len(targets) == 1 else None
-            if given is None or target is None or not isinstance(statement, (ast.Assign, ast.AnnAssign)):
-                continue
-            found = classes_of(Evaluator(self.project), Expression(module, scope, given))
-            name = dotted(target)
-            if name and found and _is_bound_once(scope, target):
-                yield LastingLoader(name, scope, call, found, dotted(given))
+            targets = entries.targets(statement) if isinstance(statement, (ast.Assign, ast.AnnAssign)) else []
+            dataset = self._evaluator.find(Expression(module, scope, given)).value if given is not None else None
+            if len(targets) == 1 and dotted(targets[0]) and isinstance(dataset, Instance) and dataset.call is not None:
+                yield LastingLoader(dotted(targets[0]), call, dataset)
 
-    def _changes(self, module: Module, loop: ast.AST, loader: LastingLoader) -> Iterator[Lost]:
+    def _passed(self, module: Module, inside: Iterable[ast.AST]) -> Iterator[ast.AST]:
+        """The calls that make what a loop goes over, in a function that it calls if not itself."""
+        for node in inside:
+            if isinstance(node, ITERATING):
+                yield from self._iterated(Expression(module, module.scope_at(node.iter), node.iter))
+            elif isinstance(node, ast.Call):
+                call = Expression(module, module.scope_at(node), node)
+                symbol = self.project.resolve(module, call.scope, node.func)
+                for (function, receiver), kept in callees(self._evaluator, call.part(node.func), symbol):
+                    frame = Frame(function, kept.then(of_call(self._evaluator, call)), receiver)
+                    for one in nodes_below(function.node):
+                        if isinstance(one, ITERATING):
+                            yield from self._iterated(Expression(function.module, function.scope, one.iter, frame))
+
+    def _iterated(self, iterated: Expression) -> Iterator[ast.AST]:
+        """The calls that make what is iterated, or a part of it: ``enumerate(loader)``."""
+        for part in nodes_below(iterated.node):
+            if isinstance(part, (ast.Name, ast.Attribute)):
+                made = self._made(iterated.part(part))
+                if made is not None:
+                    yield made
+
+    def _made(self, place: Expression) -> ast.AST | None:
+        """The call that makes what an expression holds; None where that is not known."""
+        value = self._evaluator.find(place).value
+        call = value.call if isinstance(value, (Instance, Made)) else None
+        return call.node if call is not None else None
+
+    def _changes(self, module: Module, inside: Iterable[ast.AST], loader: LastingLoader) -> Iterator[Lost]:
         """Give the statements of a loop that change an attribute which workers of the loader read."""
-        objects = {f"{loader.name}.dataset", loader.dataset} - {""}
-        for node in nodes_below(loop):
-            if not isinstance(node, (ast.Assign, ast.AugAssign, ast.Expr)) or not self._is_ours(module, node, loader):
-                continue
-            for dataset in loader.datasets:
-                if not self._is_whole(module, loader, dataset):
-                    continue
-                for attribute in self._changed(node, objects, dataset):
+        dataset = loader.dataset.facts
+        for node in inside:
+            if isinstance(node, (ast.Assign, ast.AugAssign, ast.Expr)):
+                for attribute in self._changed(module, node, loader):
                     if attribute in self._read(dataset) and self._is_plain(dataset, attribute):
                         yield Lost(node, attribute, dataset, loader)
 
-    def _is_ours(self, module: Module, node: ast.stmt, loader: LastingLoader) -> bool:
-        """Whether a statement stands where the loader's name means the loader."""
-        scope = module.scope_at(node)
-        if loader.name.startswith("self."):
-            return scope.parent is not None and scope.parent.node is self._class(loader.scope)
-        return scope is loader.scope
+    def _is_it(self, module: Module, loader: LastingLoader, node: ast.expr) -> bool:
+        """Whether an expression is the object that a loader has: by a name, or as ``loader.dataset``."""
+        place = Expression(module, module.scope_at(node), node)
+        made = self._made(place)
+        if made is not None and loader.dataset.call is not None:
+            return made is loader.dataset.call.node
+        return (
+            isinstance(node, ast.Attribute)
+            and node.attr == "dataset"
+            and self._made(place.part(node.value)) is loader.call
+        )
 
-    def _is_whole(self, module: Module, loader: LastingLoader, dataset: ClassFacts) -> bool:
-        """Whether the loader's dataset is the object itself, not one that holds it."""
-        given = argument(loader.call, "dataset", 0)
-        values = values_of(module, loader.scope, given) if isinstance(given, ast.Name) else ()
-        made = next((value for _, value in values), given)
-        if isinstance(made, ast.Call):
-            return self.project.resolve(module, loader.scope, made.func) == dataset
-        return isinstance(made, ast.Attribute) and len(loader.datasets) == 1
-
-    def _changed(self, node: ast.stmt, objects: set[str], dataset: ClassFacts) -> Iterator[str]:
-        """The attributes of one of these objects that a statement changes, by itself or by a method of the class."""
+    def _changed(self, module: Module, node: ast.stmt, loader: LastingLoader) -> Iterator[str]:
+        """The attributes of a loader's dataset that a statement changes, by itself or by a method of the class."""
+        dataset, is_it = loader.dataset.facts, partial(self._is_it, module, loader)
         if isinstance(node, (ast.Assign, ast.AugAssign)):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 whole = target.value if isinstance(target, ast.Subscript) else target
-                if not isinstance(whole, ast.Attribute) or dotted(whole.value) not in objects:
+                if not isinstance(whole, ast.Attribute) or not is_it(whole.value):
                     continue
                 if whole is target or self._is_collection(dataset, whole.attr):
                     yield whole.attr
@@ -157,16 +150,16 @@ class LostUpdates:
         call = getattr(node, "value", None)
         function = call.func if isinstance(call, ast.Call) else None
         if isinstance(function, ast.Name) and function.id == "setattr" and isinstance(call, ast.Call):
-            yield from [text_of(call.args[1])] if len(call.args) == 3 and dotted(call.args[0]) in objects else []
+            yield from [text_of(call.args[1])] if len(call.args) == 3 and is_it(call.args[0]) else []
         if not isinstance(function, ast.Attribute):
             return
         owner = function.value
-        if dotted(owner) in objects:
+        if is_it(owner):
             method = self.project.method(dataset, function.attr)
             if method is not None and not method[1].decorator_list:
-                yield from (name for one in statements(method[1].body) for name, _ in stored(one, "self"))
+                yield from (name for one in statements(method[1].body) for name, _ in entries.stored(one, "self"))
                 yield from (name for name in _mutated(method[1]) if self._is_collection(dataset, name))
-        elif function.attr in MUTATORS and isinstance(owner, ast.Attribute) and dotted(owner.value) in objects:
+        elif function.attr in MUTATORS and isinstance(owner, ast.Attribute) and is_it(owner.value):
             yield from [owner.attr] if self._is_collection(dataset, owner.attr) else []
 
     def _read(self, dataset: ClassFacts) -> frozenset[str]:
@@ -184,16 +177,14 @@ class LostUpdates:
         return not any("share" in ast.unparse(value) for value in self._values(dataset, attribute))
 
     def _is_collection(self, dataset: ClassFacts, attribute: str) -> bool:
-        values = list(self._values(dataset, attribute))
+        values = self._values(dataset, attribute)
         plain = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
         return bool(values) and all(isinstance(one, plain) or _makes_collection(one) for one in values)
 
-    def _values(self, dataset: ClassFacts, attribute: str) -> Iterator[ast.expr]:
+    def _values(self, dataset: ClassFacts, attribute: str) -> list[ast.expr]:
         """What the methods of a class store as an attribute."""
-        for owner in self.project.ancestry(dataset).classes:
-            for method in owner.methods.values():
-                for statement in statements(method.body):
-                    yield from (value for name, value in stored(statement, "self") if name == attribute and value)
+        stored = objects.stores(self._evaluator, Instance(dataset), attribute) or ()
+        return [one.node for one in stored if one is not None]
 
 
 def _mutated(method: Function) -> Iterator[str]:
@@ -220,30 +211,3 @@ def _are_kept(call: ast.Call) -> bool:
         is_none = isinstance(zero, ast.Constant) and zero.value == 0
         return is_none and number is not None and ast.unparse(number) == ast.unparse(lasting.left)
     return isinstance(lasting, ast.Constant) and lasting.value is True
-
-
-def _iterates_given(function: Function, call: ast.Call, name: str) -> bool:
-    """Whether a function goes over a parameter that a call gives the loader for."""
-    names = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
-    given = [*zip(names, call.args, strict=False), *((word.arg, word.value) for word in call.keywords)]
-    return any(word and dotted(value) == name and _iterates(function, word) for word, value in given)
-
-
-def _iterates(loop: ast.AST, name: str) -> bool:
-    """Whether a loop, or one in it, goes over a loader: by its name, ``enumerate(name)`` and the like."""
-    iterated = (node.iter for node in nodes_below(loop) if isinstance(node, (ast.For, ast.AsyncFor)))
-    return any(dotted(part) == name for one in iterated for part in nodes_below(one))
-
-
-def _is_bound_once(scope: Scope, target: ast.expr) -> bool:
-    """Whether a name, or an attribute of ``self``, is given one value."""
-    if isinstance(target, ast.Name):
-        found = scope.find(target.id)
-        return found is not None and len(found[1]) == 1
-    above = scope.parent.node if scope.parent is not None else None
-    if not isinstance(above, ast.ClassDef):
-        return False
-    stores = [
-        node for node in nodes_below(above) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
-    ]
-    return sum(dotted(one) == dotted(target) for one in stores) == 1
