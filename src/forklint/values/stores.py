@@ -147,12 +147,13 @@ class _Replay:
     def _is_passed_over(self, place: ast.AST) -> bool:
         """Whether a place stands in a branch that the call of its function does not take, by what it is given."""
         frame, module, inner = self._made.frame, self._made.module, place
-        if frame is None or module.scope_at(place) is not self._made.scope:
+        is_list = isinstance(self._found.value, Row)
+        if not is_list or frame is None or module.scope_at(place) is not self._made.scope:
             return False
         for above in module.above(place):
             if above is frame.function.node:
                 return False
-            if isinstance(above, ast.If) and inner is not above.test:
+            if isinstance(above, ast.If) and inner is not above.test and _is_plain(above.test):
                 test = self._evaluator.find(self._at(above.test, place))
                 if isinstance(test.value, Constant) and not test.by_default:
                     is_body = inner in above.body
@@ -237,6 +238,11 @@ class _Replay:
         made = self._made
         scope = made.module.scope_at(place)
         return Expression(made.module, scope, value, made.frame if scope is made.scope else None)
+
+
+def _is_plain(test: ast.expr) -> bool:
+    """Whether a test is about names alone: ``if turn``, ``if tint is not None``."""
+    return not any(isinstance(node, (ast.Attribute, ast.Call, ast.Subscript)) for node in nodes_below(test))
 
 
 def _is_straight(module: Module, place: ast.AST, start: ast.AST | None) -> bool:
