@@ -126,15 +126,20 @@ def left_over(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir() if path.suffix == TEMPORARY]
 
 
-def faults(scenario: Scenario, folder: Path, kind: str, step: int) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """Give, for each ``step``-th call that the command makes, a fresh project and what lets ``kind`` happen there."""
+def faults(
+    scenario: Scenario, folder: Path, kind: str, step: int, first: int = 0
+) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """Give, for each ``step``-th call that the command makes, a fresh project and what lets ``kind`` happen there.
+
+    ``first``: the index of the call to begin with.
+    """
     project, log = folder / "project", folder / "log"
     shutil.rmtree(project, ignore_errors=True)
     scenario.prepare(project)
     ran(scenario, project, "-o", str(log), "-e", f"trace={CALLS}")
     made = Counter(re.findall(r"^\d+ +(\w+)\(", log.read_text(), re.MULTILINE))
     places = [(call, number) for call, count in sorted(made.items()) for number in range(1, count + 1)]
-    for call, number in places[::step]:
+    for call, number in places[first::step]:
         shutil.rmtree(project)
         scenario.prepare(project)
         yield project, ("-e", f"trace={call}", "-e", f"inject={call}:{kind}:when={number}")

@@ -16,7 +16,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-SECONDS = 60
+SECONDS = 120
+"""After which a program hangs; one that spawns workers takes half a minute where others use the processors."""
 LIBRARIES = ("numpy", "torch", "torch.utils.data", "torch.multiprocessing", "h5py", "lmdb", "PIL.Image", "tokenizers")
 
 

@@ -179,3 +179,19 @@ def test_main_of_a_package_is_not_imported_again(tmp_path: Path) -> None:
         subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True).stdout.strip()
         == "worked"
     )
+
+
+@pytest.mark.parametrize(
+    "imported",
+    ["from typing import TYPE_CHECKING", "from compatible import TYPE_CHECKING", "TYPE_CHECKING = not __debug__", ""],
+)
+def test_what_type_checkers_read_does_not_run(forklint, imported: str, tmp_path: Path) -> None:
+    """Wherever the name comes from: the screen knows it by its spelling, so a full analysis must agree."""
+    (tmp_path / "forklint.toml").touch()
+    start = "multiprocessing.Process(target=print).start()"
+    text = f"import multiprocessing\n{imported}\n\nif {{test}}:\n    {start}\n"
+    for test, found in (("TYPE_CHECKING", 0), ("multiprocessing.cpu_count() > 1", 1)):
+        (tmp_path / "train.py").write_text(text.format(test=test))
+        for screen in ((), ("--no-screen",)):
+            done = forklint("train.py", "--no-cache", "--output-format", "concise", *screen, cwd=tmp_path)
+            assert done.stdout.count("FKL201") == found, (test, screen)

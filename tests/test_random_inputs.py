@@ -9,6 +9,7 @@ import pytest
 from fuzzing import checks, progress
 from fuzzing.checks import KINDS, check
 
+from forklint import saved_verdicts
 from forklint.fixing import Fixed
 from forklint.model import FileReport
 
@@ -32,6 +33,11 @@ def test_the_same_number_is_the_same_input(tmp_path: Path, monkeypatch: pytest.M
             KINDS[kind](folder, checks.Random(f"{kind} {number}"))
         first, second, third = written[-3:]
         assert first == second != third
+
+
+def test_what_verdicts_are_changed_from_is_read(tmp_path: Path) -> None:
+    (tmp_path / "verdicts.json").write_bytes(checks.VERDICTS)
+    assert len(saved_verdicts.read(tmp_path / "verdicts.json")) == 1
 
 
 class TestTheChecksCanFail:
@@ -86,7 +92,7 @@ class TestProgress:
     def rows(self, *rows: dict[str, object]):
         self.asked: list[tuple[str, int, int]] = []
 
-        def ran(kind: str, first: int, count: int):
+        def ran(kind: str, first: int, count: int, seconds: float):
             self.asked.append((kind, first, count))
             yield from rows
 
@@ -100,6 +106,15 @@ class TestProgress:
         assert self.asked[2:] == [("programs", 70, 30)]
         progress.Progress.of("programs", tmp_path).go_on(100, time.monotonic() + 100)
         assert len(self.asked) == 3, "all is done"
+
+    def test_each_seed_has_inputs_of_its_own(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(progress, "_ran", self.rows({"at": 80_000}, {"at": 80_001}, {"exit": -11}))
+        done = progress.Progress.of("programs", tmp_path, 2)
+        done.go_on(2, time.monotonic() + 100)
+        assert self.asked == [("programs", 80_000, 2)]
+        assert (done.next, set(done.failed)) == (2, {"80001"})
+        assert progress.Progress.of("programs", tmp_path, 2).next == 2
+        assert progress.Progress.of("programs", tmp_path, 1).next == 0
 
     def test_it_stops_in_time(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(progress, "_ran", self.rows())
@@ -125,5 +140,12 @@ class TestProgress:
         assert progress.Progress.of("programs", tmp_path).failed == done.failed
 
     def test_the_process_itself(self) -> None:
-        rows = list(progress._ran("baselines", 3, 2))
+        rows = list(progress._ran("baselines", 3, 2, 100))
         assert rows == [{"at": 3}, {"at": 4}]
+
+    def test_the_process_ends_when_its_time_is_up(self, tmp_path: Path) -> None:
+        rows = list(progress._ran("baselines", 3, 1_000, 0.01))
+        assert rows == [{"at": 3}, {"stopped": 4}]
+        done = progress.Progress.of("baselines", tmp_path)
+        done.go_on(1_000, time.monotonic() + 0.01)
+        assert (done.next, done.failed) == (1, {})

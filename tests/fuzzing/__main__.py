@@ -7,10 +7,12 @@ import contextlib
 import faulthandler
 import gc
 import json
+import math
 import os
 import signal
 import sys
 import tempfile
+import time
 import traceback
 from pathlib import Path
 
@@ -36,13 +38,18 @@ def main() -> int:
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("--first", "--seed", type=int, default=0, help="number of the first input")
     parser.add_argument("--count", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=math.inf, help="begin no further input after so many")
     parser.add_argument("--keep", type=Path, help="folder in which to leave the input")
     options = parser.parse_args()
     faulthandler.enable()
     signal.signal(signal.SIGALRM, _hang)
     signal.signal(signal.SIGPROF, _hang)
     failed = 0
+    until = time.monotonic() + options.seconds
     for number in range(options.first, options.first + options.count):
+        if number > options.first and time.monotonic() > until:
+            print(json.dumps({"stopped": number}))
+            break
         print(json.dumps({"at": number}), flush=True)  # if the process ends here, this was why
         with contextlib.ExitStack() as stack:
             folder = options.keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fuzz-")))

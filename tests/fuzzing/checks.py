@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -191,14 +192,23 @@ def check_baseline(folder: Path, dice: Random) -> None:
     assert baseline.sift(target, baseline.read(target), reports, scope).known == 1
 
 
+VERDICT = {
+    "path": "pages.py",
+    "code": "FKL301",
+    "fingerprint": "0" * 16,
+    "verdict": "confirmed",
+    "evidence": "x",
+    "date": "2026-01-01",
+    "content": {"pages.py": "0" * 64},
+    "libraries": {"torch": "2.1"},
+}
+VERDICTS = json.dumps({"version": 1, "verdicts": [VERDICT]}).encode()
+
+
 def check_verdicts(folder: Path, dice: Random) -> None:
     """Saved verdicts: refused in one line, or read."""
     target = folder / saved_verdicts.NAME
-    row = {"path": "pages.py", "code": "FKL301", "fingerprint": "0" * 16, "verdict": "confirmed", "evidence": "x"}
-    row |= {"date": "2026-01-01", "files": {"pages.py": "0" * 64}, "versions": {"torch": "2.1"}}
-    import json
-
-    target.write_bytes(record(json.dumps({"version": 1, "verdicts": [row]}).encode(), dice))
+    target.write_bytes(record(VERDICTS, dice))
     try:
         saved_verdicts.read(target)
     except saved_verdicts.VerdictsError as error:

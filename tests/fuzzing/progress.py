@@ -29,7 +29,7 @@ INPUTS = {
     "verdicts": 1_500,
     "stores": 500,
 }
-"""How many inputs of each kind are checked: 40,000 in all."""
+"""How many inputs of each kind are checked for each seed: 40,000 in all."""
 
 
 @dataclass
@@ -38,23 +38,25 @@ class Progress:
 
     kind: str
     file: Path
+    seed: int = 0
     program: str = field(default_factory=identity.program)
     next: int = 0
+    """How many inputs are done."""
     seconds: float = 0.0
     failed: dict[str, str] = field(default_factory=dict)
     """By number, what went wrong."""
 
     @classmethod
-    def of(cls, kind: str, folder: Path) -> Progress:
+    def of(cls, kind: str, folder: Path, seed: int = 0) -> Progress:
         """As it was left in a folder; anew for another version of the program."""
-        new = cls(kind, folder / f"{kind}.json")
+        new = cls(kind, folder / f"{kind}-{seed}.json", seed)
         try:
             told = json.loads(new.file.read_text())
         except (OSError, ValueError):
             return new
         if told.pop("program", None) != new.program:
             return new
-        return cls(kind, new.file, **{name: told[name] for name in ("next", "seconds", "failed")})
+        return cls(kind, new.file, seed, **{name: told[name] for name in ("next", "seconds", "failed")})
 
     def save(self) -> None:
         """Leave it for the next run."""
@@ -68,23 +70,27 @@ class Progress:
         """Check up to ``inputs`` inputs in all, in processes of their own, until a moment in time."""
         while self.next < inputs and time.monotonic() < until:
             start, count = time.monotonic(), min(CHUNK, inputs - self.next)
-            last = self.next - 1
-            for row in _ran(self.kind, self.next, count):
-                if "at" in row:
+            first = self.seed * sum(INPUTS.values()) + self.next
+            last = first - 1
+            for row in _ran(self.kind, first, count, until - start):
+                if "stopped" in row:
+                    count = int(str(row["stopped"])) - first
+                elif "at" in row:
                     last = int(str(row["at"]))
                 elif "failed" in row:
                     self.failed[str(row["failed"])] = str(row["error"])
                 else:
                     self.failed[str(last)] = f"the process ended: {row}"
-                    count = last - self.next + 1
+                    count = last - first + 1
             self.next += count
             self.seconds += time.monotonic() - start
             self.save()
 
 
-def _ran(kind: str, first: int, count: int) -> Iterator[dict[str, object]]:
+def _ran(kind: str, first: int, count: int, seconds: float) -> Iterator[dict[str, object]]:
     """Give the rows that a process prints, and one of its end where that is none of ours."""
     command = [sys.executable, "-m", "fuzzing", kind, "--first", str(first), "--count", str(count)]
+    command += ["--seconds", str(seconds)]
     path = os.pathsep.join([str(TESTS), *filter(None, sys.path)])
     done = subprocess.run(
         command, cwd=TESTS, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False

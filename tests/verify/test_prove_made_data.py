@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 from needed import need_torch
-from proven import Proof, prove
+from proven import Proof, environment, prove
 
 from forklint.config import Settings
 from forklint.engine import Linter, Options
 from forklint.model import Finding
 from forklint.project.index import Project
+from forklint.verify.experiments.base import Context
+from forklint.verify.experiments.handle_in_init import HandleInInit
+from forklint.verify.words import Ending, Experiment, Observation
 
 need_torch()
 pytestmark = pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="passes run in forked processes")
@@ -298,3 +301,20 @@ def test_without_samples_another_part_that_cannot_be_sent_is_no_proof(tmp_path: 
     proof = proof_of(tmp_path, HEAD + UNREADABLE.format(more=more), "spawn")
     assert proof.verdict() == "inconclusive", proof.judgement.evidence
     assert "with the fix, too" in proof.judgement.evidence
+
+
+def test_a_race_is_sought_last_and_for_less_where_sending_has_decided(tmp_path: Path) -> None:
+    pytest.importorskip("lmdb")
+    finding = finding_in(tmp_path, HEAD + LMDB.format(more=""))
+    context = Context(tmp_path, Settings(), environment(), start_methods=("fork", "spawn"))
+    experimenter = HandleInInit(context)
+    planned = experimenter.plan(finding)
+    assert isinstance(planned, Experiment)
+    made = next(one for one in planned.attempts if one.is_tolerant)
+    assert [trial.factors.start_method for trial in made.trials] == [None, "spawn", "fork"]
+    spawned, forked = made.trials[1:]
+    refused = {"kind": "unpicklable", "path": "dataset.env", "type": "TypeError", "text": "cannot pickle"}
+    unsent = experimenter.informed(forked, [Observation(spawned, Ending(0), (refused,))])
+    assert unsent.spec["reads"] < forked.spec["reads"]
+    assert (forked.side_by_side, unsent.side_by_side) == (False, True)
+    assert experimenter.informed(forked, [Observation(spawned, Ending(0))]).spec["reads"] == forked.spec["reads"]

@@ -106,3 +106,30 @@ def train(model, options):
 main(1)
 """
     assert skipped(tmp_path, text) == ["save(model)", "history = prepare(options)", "options.history = history"]
+
+
+OPTIONS = """
+import argparse
+from torch.utils.data import DataLoader
+
+parser = argparse.ArgumentParser()
+group = parser.add_argument_group("data")
+choice = group.add_mutually_exclusive_group()
+choice.add_argument("--folder")
+group.add_argument("--size", type=int, default=4)
+report = argparse.ArgumentParser("report")
+about = report.add_argument_group("about")
+about.add_argument("--title")
+args = parser.parse_args()
+loader = DataLoader(args.folder, batch_size=args.size)  # made
+for batch in loader:  # end
+    pass
+"""
+
+
+def test_options_of_a_group_belong_to_its_parser(tmp_path: Path) -> None:
+    assert skipped(tmp_path, OPTIONS) == [
+        'report = argparse.ArgumentParser("report")',
+        'about = report.add_argument_group("about")',
+        'about.add_argument("--title")',
+    ]

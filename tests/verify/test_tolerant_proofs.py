@@ -121,13 +121,16 @@ def test_a_program_that_fails_by_itself_proves_nothing(verify) -> None:
 
 
 def test_a_lambda_is_confirmed_where_no_script_makes_the_call(verify) -> None:
+    """A worker that begins was sent everything: that its first sample takes for ever does not matter."""
     found = verify(
-        HEAD + "def loader_for(path, batch_size):\n    rows = Rows(path)\n"
+        HEAD.replace("return torch.zeros(2)", "__import__('time').sleep(600)")
+        + "def loader_for(path, batch_size):\n    rows = Rows(path)\n"
         "    return DataLoader(rows, batch_size=batch_size, num_workers=1, collate_fn=lambda rows: rows)\n",
         "FKL204",
         name="loading.py",
     )
     assert found["verdict"] == "confirmed", found["evidence"]
+    assert [trial["stopped_for"] for trial in found["trials"]] == ["", ""]
     assert "<lambda>" in found["evidence"]
     assert "with the fix it does not occur" in found["evidence"]
 

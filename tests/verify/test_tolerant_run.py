@@ -184,6 +184,23 @@ print(net(x).shape, x.device, torch.cuda.is_available())
     assert shown(tmp_path, text) == "torch.Size([1, 2]) cpu False\n"
 
 
+@pytest.mark.parametrize("task", ["guard", ""])
+def test_the_compiler_is_loaded_only_where_it_may_matter(tmp_path: Path, task: str) -> None:
+    """It takes longer than all else on the way to a loader; a variable may be read by it."""
+    text = """
+import sys, torch
+@torch.compile(dynamic=True)
+def twice(x):
+    return 2 * x
+torch.nn.Linear(2, 2).compile()
+print(twice(3) if "torch._inductor.compile_fx" not in sys.modules else "loaded")
+"""
+    if not hasattr(__import__("torch"), "compile"):
+        pytest.skip("this torch compiles nothing")
+    seen = run(tmp_path, text, task=task, call={"file": str(tmp_path / "other.py"), "first": 1, "last": 1})
+    assert seen.output == ("6\n" if task else "loaded\n")
+
+
 def test_a_process_group_has_one_rank(tmp_path: Path) -> None:
     text = """
 import os, torch.distributed as dist

@@ -58,13 +58,15 @@ def progress_of(planned: Sequence[Planned], *, quiet: bool) -> Iterator[Tell]:
 
 def prove_here(planned: Sequence[Planned], python: Path, options: dict[str, Any], mended: Mended) -> Proved:
     """Run all experiments on this machine, and test fixes if requested."""
-    from forklint.verify.curing import cures  # noqa: PLC0415 - `--help` needs none of it
-    from forklint.verify.proving import prove  # noqa: PLC0415
+    from forklint.parallel import available_cores  # noqa: PLC0415 - `--help` needs none of it
+    from forklint.verify.curing import cures  # noqa: PLC0415
+    from forklint.verify.failed_imports import FailedImports  # noqa: PLC0415
+    from forklint.verify.parallel_findings import prove_all  # noqa: PLC0415
     from forklint.verify.runner import Runner  # noqa: PLC0415
 
     with progress_of(planned, quiet=options["quiet"]) as tell, Runner(python) as runner:
-        results = [prove(one, runner, tell) for one in planned]
-        wanted = options["fix"] or options["apply"]
+        wanted = options["fix"] or options["apply"]  # then what trials cost is compared: none is to slow another down
+        results = prove_all(planned, runner, FailedImports(runner), tell, 1 if wanted else available_cores())
         return Proved(planned, results, cures(planned, results, lambda _: runner, tell, mended) if wanted else ())
 
 

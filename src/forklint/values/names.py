@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 LISTS = frozenset({"builtins.list", "builtins.sorted", "builtins.set"})
 """What makes a list of anything."""
 
-FOR_CHECKERS = frozenset({"typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING"})
-"""True for type checkers alone."""
+FOR_CHECKERS = "TYPE_CHECKING"
+"""True for type checkers alone, wherever the name comes from: type checkers know it by its spelling, too."""
 
 
 DEFINED = frozenset({Kind.IMPORT, Kind.CLASS, Kind.FUNCTION})
@@ -61,6 +61,8 @@ def defined(evaluator: Evaluator, source: Expression) -> Found | None:
     """
     node = source.node
     assert isinstance(node, ast.Name)  # noqa: S101 - the evaluator says so
+    if node.id == FOR_CHECKERS:
+        return Found(Constant(value=False))
     found = source.scope.find(node.id)
     if found is not None and (found[0].parent is not None or DEFINED.isdisjoint(one.kind for one in found[1])):
         return None
@@ -120,7 +122,7 @@ def of_symbol(evaluator: Evaluator, symbol: Symbol | None, frame: Frame | None) 
         return bound(evaluator, symbol, frame)
     if isinstance(symbol, (ClassFacts, FunctionFacts, Module)):
         return Found(Ref(symbol))
-    if isinstance(symbol, External) and symbol.name in FOR_CHECKERS:
+    if isinstance(symbol, External) and symbol.name.endswith(f".{FOR_CHECKERS}"):
         return Found(Constant(value=False))
     return NOTHING
 

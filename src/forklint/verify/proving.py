@@ -123,24 +123,29 @@ def observe(experiment: Experiment, experimenter: Experimenter, runner: TrialRun
     """Run the controls, the treatments if those can then decide, and further trials that these call for."""
     seen: list[Observation] = []
     if not experiment.side_by_side:
-        seen += _run([trial for trial in experiment.trials if trial.is_control], experiment, runner, tell)
+        for group in _groups([trial for trial in experiment.trials if trial.is_control], experiment):
+            seen += _run(group, experiment, runner, tell)
         if experimenter.unprovable(seen):
             return seen
     done = {one.trial.name for one in seen}
-    planned = [experimenter.informed(trial, seen) for trial in experiment.trials if trial.name not in done]
-    seen += _run(planned, experiment, runner, tell)
+    for together in _groups([trial for trial in experiment.trials if trial.name not in done], experiment):
+        seen += _run([experimenter.informed(trial, seen) for trial in together], experiment, runner, tell)
     while further := experimenter.follow_up(experiment, seen):
-        seen += _run(further, experiment, runner, tell)
+        seen += [one for group in _groups(further, experiment) for one in _run(group, experiment, runner, tell)]
     return seen
+
+
+def _groups(trials: Sequence[Trial], experiment: Experiment) -> list[list[Trial]]:
+    """Neighbours that may run at the same time; one group runs after another."""
+    return [list(some) for _, some in groupby(trials, key=lambda one: experiment.side_by_side or one.side_by_side)]
 
 
 def _run(trials: Sequence[Trial], experiment: Experiment, runner: TrialRunner, tell: Tell) -> list[Observation]:
-    seen: list[Observation] = []
-    for together, some in groupby(trials, key=lambda trial: experiment.side_by_side or trial.side_by_side):
-        seen += runner.run_all(
-            tuple(some),
-            available_cores() if together else 1,
-            on_start=lambda trial: tell(experiment.finding, trial, None),
-            on_end=lambda seen: tell(experiment.finding, seen.trial, seen),
-        )
-    return seen
+    """Run one group."""
+    are_together = any(experiment.side_by_side or trial.side_by_side for trial in trials)
+    return runner.run_all(
+        tuple(trials),
+        available_cores() if are_together else 1,
+        on_start=lambda trial: tell(experiment.finding, trial, None),
+        on_end=lambda seen: tell(experiment.finding, seen.trial, seen),
+    )

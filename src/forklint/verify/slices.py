@@ -54,6 +54,8 @@ ALWAYS = (
     ast.Break,
     ast.Continue,
 )
+ADDING = ("add", "create", "require", "setdefault")
+"""Beginnings of methods that give a part of their object, which changes with it: ``parser.add_argument_group()``."""
 LEAVING = frozenset({"exit", "_exit", "quit"})
 Body = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -203,6 +205,9 @@ class _Slice:
         loops = (ast.For, ast.While, ast.AsyncFor)
         self._loops = [(one.lineno, one.end_lineno or 0) for one in self._statements if isinstance(one, loops)]
         self._last = max(one.end_lineno or one.lineno for one in wanted)
+        self._wholes: dict[str, set[str]] = {}
+        for part, whole in filter(None, map(_added, self._statements)):
+            self._wholes.setdefault(part, set()).add(whole)
         self._needed: dict[str, int] = {}
         self._kept: set[ast.stmt] = set()
         for statement in wanted:
@@ -270,7 +275,15 @@ class _Slice:
         return any(self._is_needed_after(_root(value), statement) for value in _handed(statement))
 
     def _is_needed_after(self, name: str, statement: ast.stmt) -> bool:
-        return statement.lineno < self._needed.get(name, 0)
+        """Whether a name is read after a statement, or an object of which it is a part."""
+        waiting, seen = [name], set[str]()
+        while waiting:
+            one = waiting.pop()
+            if statement.lineno < self._needed.get(one, 0):
+                return True
+            seen.add(one)
+            waiting += self._wholes.get(one, set()) - seen
+        return False
 
 
 def _own_statements(block: list[ast.stmt]) -> Iterator[ast.stmt]:
@@ -304,6 +317,17 @@ def _changed(statement: ast.stmt) -> Iterator[str]:
         for node in nodes_below(expression):
             if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
                 yield _root(node)
+
+
+def _added(statement: ast.stmt) -> tuple[str, str] | None:
+    """Of ``part = whole.add_something()`` both names; None of any other statement."""
+    value = getattr(statement, "value", None)
+    targets = getattr(statement, "targets", [getattr(statement, "target", None)])
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute) or len(targets) != 1:
+        return None
+    whole = _root(value.func)
+    is_part = value.func.attr.startswith(ADDING) and isinstance(targets[0], ast.Name)
+    return (targets[0].id, whole) if is_part and whole else None
 
 
 def _root(node: ast.AST) -> str:

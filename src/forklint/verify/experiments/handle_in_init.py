@@ -30,6 +30,8 @@ READS_A_SECOND = 1000
 """What a quiet machine reads in a second of the budget, and any machine is to read for it."""
 LONGEST_IN_TIME = 3
 """A race may be sought for this part of the limit, where a busy machine reads slowly."""
+SHORTER = 4
+"""The part of its time and reads for which a race is sought where another start method has decided already."""
 ON_CUDA = {"fork": (False, True), "spawn": (True,)}
 """Whether memory is pinned in the cells in which the main process uses a GPU before workers start."""
 NO_CUDA = "cuda"
@@ -66,8 +68,12 @@ class HandleInInit(Experimenter):
         if further is None:
             return None
         found = self._experiment(finding, made_data.subject(qualname, self.context.sources), further)
-        trials = tuple(replace(one, factors=_with_one_worker(one.factors)) for one in found.trials)
-        return replace(found, trials=trials, is_tolerant=True)
+        trials = [
+            replace(one, factors=_with_one_worker(one.factors), side_by_side=one.side_by_side or one.is_control)
+            for one in found.trials
+        ]
+        trials.sort(key=lambda one: one.factors.start_method == "fork")  # a race is sought last: see ``informed``
+        return replace(found, trials=tuple(trials), is_tolerant=True)
 
     def _experiment(
         self, finding: Finding, subject: Subject, further: Mapping[str, Any] = MappingProxyType({})
@@ -134,8 +140,16 @@ class HandleInInit(Experimenter):
         )
 
     def informed(self, trial: Trial, seen: Sequence[Observation]) -> Trial:
-        """Made-up data is the same in all trials: what the control has learnt goes to the others."""
-        return made_data.with_world(trial, seen)
+        """Made-up data is the same in all trials: what the control has learnt goes to the others.
+
+        Where such a dataset cannot be sent to spawned workers, that decides; a race is sought for a shorter time,
+        beside other trials.
+        """
+        known = made_data.with_world(trial, seen)
+        if trial.subject.kind != made_data.KIND or not any(one.of("unpicklable") for one in seen):
+            return known
+        shorter = {name: known.spec[name] / SHORTER for name in ("seconds", "reads", "longest")}
+        return replace(known, spec={**known.spec, **shorter}, side_by_side=True)
 
     def follow_up(self, experiment: Experiment, observations: Sequence[Observation]) -> tuple[Trial, ...]:
         """A warm parent where nothing was harmed by forked workers; the control in parts where samples differ.

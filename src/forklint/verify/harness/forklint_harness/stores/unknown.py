@@ -78,7 +78,7 @@ class AskedDict(Dict[Any, Any]):
     def __init__(self, node: Node, number: Optional[int] = None) -> None:
         super().__init__({key: learning_value(part, number, _name(key)) for key, part in node.items()})
         self._node, self._number = node, number
-        if node.facts.get("iterated") and not self:
+        if node.facts.get("iterated") and not super().__len__():
             super().update(self._own())
 
     def _own(self) -> Dict[Any, Any]:
@@ -100,7 +100,7 @@ class AskedDict(Dict[Any, Any]):
     def _iterate(self) -> None:
         if not self._node.facts.get("iterated"):
             self._node.facts["iterated"] = True
-            if not self:
+            if not super().__len__():  # asked by ``not``, it would say that it is never empty
                 super().update(self._own())
 
     def __iter__(self) -> Iterator[Any]:

@@ -20,8 +20,8 @@ def install(order: Mapping[str, Any]) -> None:
     Watch(None, lambda loader: samples.take(loader, order, read), others=order["spec"].get("others", "one")).begin()
 
 
-def read(program: Any, order: Mapping[str, Any]) -> None:
-    """Read some batches as the program would, but for the number of workers and how they start."""
+def read(program: Any, order: Mapping[str, Any], **further: Any) -> None:
+    """Read some batches as the program would, but for the number of workers, how they start, and further options."""
     spec, factors = order["spec"], order["factors"]
     method, workers = factors.get("start_method"), int(factors.get("workers") or 0)
     if spec.get("device"):
@@ -29,7 +29,7 @@ def read(program: Any, order: Mapping[str, Any]) -> None:
     iterator: Any = None
     began = time.monotonic()
     try:
-        loader = loader_like(program, method, workers)
+        loader = loader_like(program, method, workers, **further)
         iterator = iter(loader)
         for number, batch in enumerate(iterator):
             if number == 0:

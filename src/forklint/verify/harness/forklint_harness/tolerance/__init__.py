@@ -41,6 +41,6 @@ def begin(order: Mapping[str, Any]) -> None:
     refusals.Refusals(os.path.dirname(order["journal"])).begin()
     loading.install(loading.Project(spec))
     claims.install()
-    accelerators.install(spec)
+    accelerators.install(spec, order["task"])
     listings.install()
     arguments.install()

@@ -57,12 +57,16 @@ ASKED = [
     "Event",
     "current_stream",
 ]
+LEFT_PLAIN = ("payload", "guard", "samples", "draws")
+"""Tasks in which nothing is compiled: to load the compiler alone takes longer than all else that they do."""
 GROUP = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "LOCAL_WORLD_SIZE": "1", "NODE_RANK": "0"}
 """What a launcher would have set."""
 
 
-def install(spec: Mapping[str, Any]) -> None:
+def install(spec: Mapping[str, Any], task: str = "") -> None:
     """Set the hooks; ``claims`` of the spec names what is not to be stood in: ``accelerator``."""
+    if task in LEFT_PLAIN:
+        after_import("torch", _on_compile)
     if "accelerator" not in spec.get("claims", ()):
         after_import("torch", _on_torch)
     after_import("torch.distributed", _on_distributed)
@@ -85,6 +89,13 @@ def _launched() -> None:
             return GROUP[key]
 
     environ.__getitem__ = __getitem__
+
+
+def _on_compile(torch: Any) -> None:
+    if not hasattr(torch, "compile"):
+        return
+    torch.compile = lambda model=None, **_: model if model is not None else lambda function: function
+    torch.nn.Module.compile = lambda *_, **__: None
 
 
 def _on_torch(torch: Any) -> None:
