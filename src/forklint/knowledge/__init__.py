@@ -30,6 +30,7 @@ KNOWN_KEYS: dict[str, frozenset[str]] = {
             "in_child",
             "derived",
             "suffix",
+            "shown_by",
             "names",
             "keywords",
             "harmless",

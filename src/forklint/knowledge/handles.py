@@ -28,6 +28,7 @@ class Handle:
     reads: tuple[str, ...] = ()
     with_closes: bool = True
     suffix: str = ""
+    shown_by: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
     harmless: tuple[str, ...] = ()

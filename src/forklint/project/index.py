@@ -159,10 +159,10 @@ class Project(ProjectModules):
         if isinstance(owner, Package):
             return self._submodule(owner.folder / "__init__.py", name)
         if isinstance(owner, Module):
-            is_bound = bool(owner.scope.bound(name))
-            if is_bound or owner.scope.stars:
+            bindings = owner.scope.bound(name)
+            if bindings or owner.scope.stars:
                 found = self._lookup(owner, owner.scope, name, hops)
-                if found is not None or is_bound:
+                if found is not None or any(one.kind is not Kind.IMPORT for one in bindings):
                     return found
             return self._submodule(owner.path, name) if owner.path.name == "__init__.py" else None
         if isinstance(owner, ClassFacts):

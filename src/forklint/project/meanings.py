@@ -229,7 +229,9 @@ class Meanings:
         resolver = self._project.resolver
         target = resolver.find(path, one.bound, one.level)
         folder = resolver.is_package(path, one.bound, one.level) if target is None else None
-        if target is not None:
+        if target == path and one.attribute:  # ``from . import module`` in a package's own file
+            yield from self._submodules(path, one.attribute)
+        elif target is not None:
             yield Place(MODULE, str(target)), names
         elif folder is not None:
             yield Place(PACKAGE, str(folder)), names

@@ -85,8 +85,9 @@ class UnpicklablePayload(Rule):
     ## Known limits
     Arguments passed in by callers are known only if a caller passes a lambda or a local function on to a loader or its
     dataset, through at most four calls; a function that returns a local function is not followed. A lambda of another
-    module is reported where it is sent, except for one that a loader class of the project adds, which is reported in
-    that class. A stored iterator of a loader is not reported. If only platforms are affected that the project shows no
+    module is reported where it is sent, except for one that a loader class of the project adds, or that any object of a
+    dataset keeps, which are reported where they are written. Of several such lambdas that lead to one attribute, one is
+    reported. A stored iterator of a loader is not reported. If only platforms are affected that the project shows no
     sign of using, and no Python from 3.14 on is configured, the severity is info.
 
     ## References
@@ -102,8 +103,9 @@ class UnpicklablePayload(Rule):
         *(b"spawn(", b"spawn as ", b"process_map", b"start_processes"),
     )
     datasets = re.compile(rb"(?i:class \w+\([^)]*data(?:set|pipe))")
-    needs = Needs(here=((*words, b"Loader", b"workers", b"Folder", b"Dataset", b"DataPipe"),))
-    """A call that sends something, or a dataset."""
+    made = (b"lambda", b"Lock(", b"Queue(", b"Thread(", b"Manager(")
+    needs = Needs(here=((*words, *made, b"Loader", b"workers", b"Folder", b"Dataset", b"DataPipe"),))
+    """A call that sends something, a dataset, or what a dataset of another file may keep."""
 
     @cached_property
     def _payloads(self) -> Payloads:
@@ -120,8 +122,11 @@ class UnpicklablePayload(Rule):
         if (b"Dataset" in data or b"DataPipe" in data) and self.datasets.search(data) is not None:
             return True
         from forklint.facts.loading.screening import may_set_up_loader
+        from forklint.facts.sending.beside import may_be_kept
 
-        return may_set_up_loader(self.project, path)  # a loader of the project, whatever it is called
+        if may_set_up_loader(self.project, path):  # a loader of the project, whatever it is called
+            return True
+        return may_be_kept(self.project, path, data)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """What this module sends, or its datasets keep."""

@@ -32,7 +32,7 @@ def _of_call(evaluator: Evaluator, call: Expression) -> Arguments:
             positional.append(call.part(argument))
             continue
         found = evaluator.find(call.part(argument.value)).value
-        if not isinstance(found, Row):
+        if not isinstance(found, Row) or not (found.items or found.complete):
             unclear = True
             break
         positional += found.items

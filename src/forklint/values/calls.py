@@ -153,6 +153,8 @@ def _counted(evaluator: Evaluator, source: Expression, name: str) -> Found:
 def _method(evaluator: Evaluator, source: Expression, func: ast.Attribute) -> Found:
     """What a method of an object gives that is followed itself."""
     owner = evaluator.find(source.part(func.value))
+    if not owner.possible:
+        return command_line.parsed_by_name(evaluator, source, func.attr)
     return evaluator.each(owner, lambda one: _method_of(evaluator, source, func, one))
 
 
@@ -171,6 +173,9 @@ def _method_of(evaluator: Evaluator, source: Expression, func: ast.Attribute, ow
     if isinstance(value, Table) and func.attr == "values":
         return Found(Row(value.values, complete=False))
     if isinstance(value, Instance):
+        parsed = command_line.parsed_by(evaluator, source, value, func.attr)
+        if parsed is not None:
+            return parsed
         found = evaluator.project.method(value.facts, func.attr)
         if found is not None:
             function = FunctionFacts(found[0].module, found[1])

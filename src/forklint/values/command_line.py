@@ -42,6 +42,7 @@ DYNAMIC = re.compile(
     rb"|\bvars\(\w+\)(?:\.update\(|\[[^\]]*\]\s*=)"
 )
 """Code that sets options whose names the text does not say."""
+ARGPARSE = re.compile(rb"^[ \t]*(?:import|from) argparse\b", re.MULTILINE)
 FLAGS = re.compile(rb"DEFINE_")
 ALL_AT_ONCE = re.compile(rb"\.set_defaults\(\s*\*\*")
 
@@ -54,6 +55,21 @@ def method(source: Expression, owner: Made, name: str) -> Found:
         if name in listed("command_line", "into_dataclasses"):
             return _dataclasses(owner.call)
     return NOTHING
+
+
+def parsed_by(evaluator: Evaluator, source: Expression, owner: Instance, name: str) -> Found | None:
+    """What a method of a class gives that inherits from a parser, and parses; None for any other method."""
+    if name not in listed("command_line", "parse"):
+        return None
+    outside = evaluator.project.ancestry(owner.facts).external
+    return Found(Made(PARSED, source)) if any(one in listed("command_line", "parsers") for one in outside) else None
+
+
+def parsed_by_name(evaluator: Evaluator, source: Expression, name: str) -> Found:
+    """What ``parser.parse_args()`` gives in a file that imports argparse, where functions have changed the parser."""
+    if name not in listed("command_line", "parse") or not evaluator.project.matches(source.module.path, ARGPARSE):
+        return NOTHING
+    return Found(Made(PARSED, source))
 
 
 def _dataclasses(call: Expression) -> Found:

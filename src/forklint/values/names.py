@@ -223,7 +223,24 @@ def is_set_elsewhere(
     project = evaluator.project
     find = lambda: tuple(_setting_near(project, home.path, name))  # noqa: E731 - it is short
     near = project.answer("setters near", (home.path, name), find, compared=True)
-    return any(not known.issuperset(_targets(project, path, name)) for path in near)
+    return any(
+        target not in known and not _is_off_by_default(evaluator, path, target)
+        for path in near
+        for target in _targets(project, path, name)
+    )
+
+
+def _is_off_by_default(evaluator: Evaluator, path: Path, target: ast.AST) -> bool:
+    """Whether code stands in a branch that is taken only with an option: ``if args.debug: args.workers = 0``."""
+    module = evaluator.project.module(path)
+    inner = target
+    for above in module.above(target) if module is not None else ():
+        if isinstance(above, ast.If) and inner is not above.test and module is not None:
+            test = evaluator.find(Expression(module, module.scope_at(above), above.test))
+            if isinstance(test.value, Constant) and test.by_default:
+                return bool(test.value.value) is not (inner in above.body)
+        inner = above
+    return False
 
 
 def _setting_near(project: Project, home: Path, name: str) -> Iterator[Path]:

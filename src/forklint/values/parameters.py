@@ -16,6 +16,7 @@ from forklint.values.model import (
     Frame,
     Instance,
     Ref,
+    Row,
     Source,
     Table,
     agreed,
@@ -36,7 +37,7 @@ def find(evaluator: Evaluator, function: FunctionFacts, name: str, frame: Frame 
         this = receiver or Instance(function.owner)
         return Found(Ref(this.facts) if takes_class(function.node) else this)
     if arguments.vararg is not None and name == arguments.vararg.arg:
-        return NOTHING
+        return Found(rest_in(frame)) if frame is not None and frame.function.node is function.node else NOTHING
     if frame is not None and frame.function.node is function.node:
         return in_call(evaluator, function, name, frame.given)
     asked = command_line.parameter(evaluator, function, name)
@@ -75,6 +76,14 @@ def source_in(frame: Frame, name: str) -> Source | None:
         return source
     default = dict(entries.of_arguments(function.node.args)).get(name)
     return Expression(function.module, function.scope.parent, default) if default is not None else None
+
+
+def rest_in(frame: Frame) -> Row:
+    """What a call gives to ``*args``: its arguments behind those that have a name."""
+    function, given = frame.function, frame.given
+    named = len(function.node.args.posonlyargs) + len(function.node.args.args)
+    named -= function.owner is not None and not is_static(function.node)
+    return Row(given.positional[named:], complete=not given.open)
 
 
 def position(function: FunctionFacts, name: str) -> int | None:

@@ -19,6 +19,7 @@ from forklint.project.spelling import text_of
 from forklint.values.model import (
     ABSENT,
     Case,
+    Constant,
     Either,
     Expression,
     Found,
@@ -130,7 +131,8 @@ class _Replay:
     def run(self, changes: list[Change]) -> Found:
         """Do all of some changes."""
         for change in changes:
-            self._do(change, is_sure=_is_straight(self._made.module, change.place, self._start))
+            if not self._is_passed_over(change.place):
+                self._do(change, is_sure=_is_straight(self._made.module, change.place, self._start))
         value = self._found.value
         stored = Stored({**self._found.stored.entries, **self._entries}, frozenset(self._places))
         if isinstance(value, Table):
@@ -141,6 +143,24 @@ class _Replay:
         elif isinstance(value, Setting) and any(isinstance(one.place, ast.Call) for one in changes):
             return Found()
         return replace(self._found, value=value, by_default=self._by_default, stored=stored)
+
+    def _is_passed_over(self, place: ast.AST) -> bool:
+        """Whether a place stands in a branch that the call of its function does not take, by what it is given."""
+        frame, module, inner = self._made.frame, self._made.module, place
+        is_list = isinstance(self._found.value, Row)
+        if not is_list or frame is None or module.scope_at(place) is not self._made.scope:
+            return False
+        for above in module.above(place):
+            if above is frame.function.node:
+                return False
+            if isinstance(above, ast.If) and inner is not above.test and _is_plain(above.test):
+                test = self._evaluator.find(self._at(above.test, place))
+                if isinstance(test.value, Constant) and not test.by_default:
+                    is_body = inner in above.body
+                    if is_body is not bool(test.value.value):
+                        return True
+            inner = above
+        return False
 
     def _do(self, change: Change, *, is_sure: bool) -> None:
         if isinstance(self._found.value, Row):
@@ -218,6 +238,11 @@ class _Replay:
         made = self._made
         scope = made.module.scope_at(place)
         return Expression(made.module, scope, value, made.frame if scope is made.scope else None)
+
+
+def _is_plain(test: ast.expr) -> bool:
+    """Whether a test is about names alone: ``if turn``, ``if tint is not None``."""
+    return not any(isinstance(node, (ast.Attribute, ast.Call, ast.Subscript)) for node in nodes_below(test))
 
 
 def _is_straight(module: Module, place: ast.AST, start: ast.AST | None) -> bool:

@@ -10,6 +10,7 @@ from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Scope
+from forklint.project.spelling import dotted
 from forklint.values.calls import qualified
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression, Instance
@@ -33,7 +34,9 @@ class Openers:
             owner = Expression(module, scope, call.func.value).by_anyone(self._this)
             name = f"{self._constructor(owner)}.{call.func.attr}"
         row = self._table.get(name) or self._table.get(name.removeprefix("builtins."))
-        if row is None or (row.suffix and not _ends_with(call, row.suffix)) or not _asks(call, row.keywords):
+        if row is None or not _asks(call, row.keywords):
+            return None
+        if row.suffix and not _ends_with(call, row.suffix) and not self._is_shown(module, scope, call, row):
             return None
         if row.names and not self._is_written(module, row.names):
             return None
@@ -43,6 +46,13 @@ class Openers:
         """Whether a string of a module has one of these words."""
         texts = self._project.answer("texts", module, lambda: _texts(module))
         return any(name in text for text in texts for name in names)
+
+    def _is_shown(self, module: Module, scope: Scope, call: ast.Call, row: Handle) -> bool:
+        """Whether an attribute that only such a handle has is taken from what the call is assigned to."""
+        above = module.parents.get(call) if row.shown_by else None
+        target = dotted(above.targets[0]) if isinstance(above, ast.Assign) and len(above.targets) == 1 else ""
+        taken = self._project.answer("attributes that are taken", module, lambda: _taken(module)) if target else ()
+        return any((_home(module, call, target), target, name) in taken for name in row.shown_by)
 
     def wraps(self, module: Module, scope: Scope, call: ast.Call) -> bool:
         """Whether the result of a call reads on, later, from the handles that it is given."""
@@ -84,6 +94,20 @@ def _texts(module: Module) -> frozenset[str]:
     nodes = (node for node in module.nodes if isinstance(node, ast.Constant))
     plain = (node.value for node in nodes if not isinstance(module.parents.get(node), ast.Expr))
     return frozenset(value for value in plain if isinstance(value, str))
+
+
+def _taken(module: Module) -> frozenset[tuple[ast.AST | None, str, str]]:
+    """What is taken as an attribute in a module: where, of which dotted name, and its own name."""
+    nodes = (node for node in module.nodes if isinstance(node, ast.Attribute))
+    owners = ((node, dotted(node.value)) for node in nodes)
+    return frozenset((_home(module, node, owner), owner, node.attr) for node, owner in owners if owner)
+
+
+def _home(module: Module, node: ast.AST, name: str) -> ast.AST | None:
+    """Where a dotted name means the same: in the class for an attribute, in the function for a bare name."""
+    if "." in name:
+        return next((above for above in module.above(node) if isinstance(above, ast.ClassDef)), None)
+    return module.scope_at(node).node
 
 
 def _ends_with(call: ast.Call, suffix: str) -> bool:

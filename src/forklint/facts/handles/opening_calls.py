@@ -35,7 +35,8 @@ class OpeningCalls:
 
     Passed over are a call that ``with`` closes on the spot, one whose value is dropped, and one of which nothing is
     used but what a plain method returns (``open(path).read()``). A row for names that end in some suffix counts only
-    where that suffix is written in the file, one for calls with some keyword only where such a keyword is passed.
+    where that suffix is written in the file, or what is taken from such an object; one for calls with some keyword
+    only where such a keyword is passed.
     """
 
     def __init__(self, table: Mapping[str, Handle]) -> None:
@@ -101,7 +102,7 @@ def _derives(chain: str, named: Mapping[str, list[Handle]]) -> bool:
 def _patterns(row: Handle) -> Iterator[re.Pattern[bytes]]:
     """Give what the text of a file must match if a row speaks of it."""
     if row.suffix:
-        yield _pattern(row.suffix)
+        yield _pattern(row.suffix, *(f".{name}" for name in row.shown_by))
     if row.names:
         yield _pattern(*row.names)
 

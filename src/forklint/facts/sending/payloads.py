@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from forklint.facts.datasets.classes import inherits_dataset, may_inherit_dataset
 from forklint.facts.loading.loaders import never_has_workers
 from forklint.facts.machines.signs import expects_pickling
+from forklint.facts.sending.beside import datasets_beside, kept_by
 from forklint.facts.sending.sites import Sent, Sites, is_own_loader
-from forklint.facts.sending.unpicklable import MAX_DEPTH, Unpicklable
+from forklint.facts.sending.unpicklable import Unpicklable
 from forklint.facts.sending.values import Culprit, Why, is_local
 from forklint.facts.starting.methods import DEFAULT_METHOD, cells_for
 from forklint.model import Cell
@@ -19,7 +20,7 @@ from forklint.project.module import ClassFacts
 from forklint.project.scopes import FUNCTIONS, statements
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
-from forklint.values.model import Expression, Instance
+from forklint.values.model import Expression
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -72,16 +73,16 @@ class Payloads:
     def _unpicklable(self, steps: int, *, handles: bool = True) -> Unpicklable:
         return Unpicklable(self.project, self.project.budgets.of("following payloads", steps), handles=handles)
 
-    def _culprit(self, given: Expression, steps: int) -> Culprit | None:
+    def _culprits(self, given: Expression, steps: int) -> list[Culprit]:
         """What is refused in something that is sent; a handle that an object keeps is another rule's."""
-        found = self._unpicklable(steps).of(given)
-        is_kept = found is not None and found.why is Why.HANDLE and found.path
-        return self._unpicklable(steps, handles=False).of(given) if is_kept else found
+        found = self._unpicklable(steps).all_of(given)
+        is_kept = any(one.why is Why.HANDLE and one.path for one in found)
+        return self._unpicklable(steps, handles=False).all_of(given) if is_kept else found
 
     def _sent(self, module: Module, sent_here: Iterable[Sent], steps: int) -> Iterator[Payload]:
-        for sent in sent_here:
-            culprit = self._culprit(sent.given, steps)
-            if culprit is None or (sent.module is not module and culprit.module is not module):
+        each = ((sent, culprit) for sent in sent_here for culprit in self._culprits(sent.given, steps))
+        for sent, culprit in each:
+            if sent.module is not module and culprit.module is not module:
                 continue
             if sent.handed and not _is_in_call(culprit, sent):
                 continue
@@ -110,6 +111,9 @@ class Payloads:
         above = [facts for facts in culprit.module.classes if facts.node in culprit.module.above(culprit.node)]
         if any(facts.name == last_name(call.func) and is_own_loader(self.project, facts) for facts in above):
             return True
+        beside = datasets_beside(self.project, culprit.module)
+        if any(culprit.key is one.key for facts in beside for one in kept_by(self.project, facts)):
+            return True
         keepers = above if culprit.keeper is None else [culprit.keeper]
         return any(inherits_dataset(self.project, facts) for facts in keepers)
 
@@ -120,14 +124,8 @@ class Payloads:
             culprit = self._unpicklable(steps).definition(facts)
             if culprit is not None and cells and not never_has_workers(self.project, facts):
                 yield Payload(culprit, facts.node, cells, dataset=facts)
-        for facts in datasets:
-            here = Expression(module, facts.scope, ast.Constant(None))
-            own = [
-                culprit
-                for culprit in self._unpicklable(steps).objects.all_kept(Instance(facts), here, MAX_DEPTH)
-                if culprit.module is module and culprit.why is not Why.HANDLE and not culprit.is_lost
-            ]
-            own = [culprit for culprit in own if facts.node in module.above(culprit.node)]
+        for facts in (*datasets, *datasets_beside(self.project, module)):
+            own = [one for one in kept_by(self.project, facts) if one.module is module]
             if own and cells and not never_has_workers(self.project, facts):
                 yield from (
                     Payload(one, one.node, found, dataset=facts) for one in own if (found := _where(one, cells))

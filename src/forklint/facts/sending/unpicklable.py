@@ -36,6 +36,10 @@ MAX_DEPTH = 30
 NOT_LOOKED_UP = "AttributeError: Can't pickle local object"
 GENERATOR = "TypeError: cannot pickle 'generator' object"
 LAMBDA = "PicklingError: attribute lookup <lambda> failed"
+MOST_PARTS = 8
+"""So many parts that are refused are looked for in one payload."""
+WALKS = {"iterdir", "rglob"}
+"""Methods of a path whose result is a generator."""
 RETURN_THEMSELVES = {"manual_seed"}
 """Methods of torch.Generator whose result is the object itself."""
 RENAMES = {"update_wrapper", "wraps", "__name__", "__qualname__"}
@@ -51,6 +55,7 @@ class Unpicklable:
         self.project = project
         self.budget = budget
         self._handles = handles
+        self._known: set[ast.AST] = set()
 
     @cached_property
     def evaluator(self) -> Evaluator:
@@ -70,6 +75,19 @@ class Unpicklable:
         from forklint.facts.sending.stages import Stages  # noqa: PLC0415 - each asks the other
 
         return Stages(self)
+
+    def all_of(self, given: Expression) -> list[Culprit]:
+        """The parts that pickle refuses, one for each attribute that leads to some."""
+        found: dict[str, Culprit] = {}
+        for _ in range(MOST_PARTS):
+            culprit = self.of(given)
+            if culprit is None:
+                break
+            self._known.add(culprit.key)
+            found.setdefault(culprit.path[0] if culprit.path else "", culprit)
+            if not culprit.path:
+                break
+        return list(found.values())
 
     def of(self, given: Expression, depth: int = MAX_DEPTH) -> Culprit | None:
         """The part of an expression's value that pickle surely refuses in some run; None if none is known."""
@@ -94,7 +112,7 @@ class Unpicklable:
                 tuple(map(given.part, node.values)) if isinstance(node, ast.BoolOp) else behind(self.evaluator, given)
             )
             found = self.first(nearer, depth) if nearer else self._evaluated(given, depth)
-        return found
+        return None if found is not None and found.key in self._known else found
 
     def first(self, sources: Iterable[Source], depth: int) -> Culprit | None:
         """What is refused in the first of several in which anything is."""
@@ -283,6 +301,9 @@ class Unpicklable:
             error = f"TypeError: cannot pickle 'dict_{function.attr}' object"
             words = f"a view of a dictionary (`{ast.unparse(node)}`)"
             return Culprit(Why.VIEW, given.module, node, words, error)
+        if function.attr in WALKS:
+            words = f"the generator of `{function.attr}()`"
+            return Culprit(Why.GENERATOR, given.module, node, words, GENERATOR)
         if function.attr in RETURN_THEMSELVES:
             return self.of(given.part(function.value), depth - 1)
         return self.stages.added(given, node, depth)

@@ -1,0 +1,66 @@
+"""What datasets keep that pickle refuses, whoever makes them, and the modules that make it for them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forklint.facts.datasets.classes import inherits_dataset
+from forklint.facts.datasets.screening import DatasetScreen
+from forklint.facts.sending.unpicklable import MAX_DEPTH, Unpicklable
+from forklint.facts.sending.values import Culprit, Why
+from forklint.knowledge.unpicklable import refused
+from forklint.values.model import Expression, Instance
+
+if TYPE_CHECKING:
+    from forklint.project.index import Project
+    from forklint.project.module import ClassFacts, Module
+
+STEPS = 5_000
+"""Expressions and statements that are looked at for what one dataset keeps."""
+
+
+def kept_by(project: Project, facts: ClassFacts) -> tuple[Culprit, ...]:
+    """What is refused in any object of a dataset, whoever makes it; an open handle is another rule's."""
+    return project.answer("what a dataset keeps", facts, lambda: tuple(_find_kept(project, facts)))
+
+
+def _find_kept(project: Project, facts: ClassFacts) -> Iterator[Culprit]:
+    here = Expression(facts.module, facts.scope, ast.Constant(None))
+    budget = project.budgets.of("following payloads", STEPS)
+    for culprit in Unpicklable(project, budget).objects.all_kept(Instance(facts), here, MAX_DEPTH):
+        if culprit.why is not Why.HANDLE and not culprit.is_lost:
+            yield culprit
+
+
+def datasets_beside(project: Project, module: Module) -> tuple[ClassFacts, ...]:
+    """The datasets of the modules that import a module directly: they may keep what its functions return."""
+    return project.answer("datasets beside a module", module, lambda: tuple(_find_beside(project, module)))
+
+
+def _find_beside(project: Project, module: Module) -> Iterator[ClassFacts]:
+    for other in project.modules(_importing(project, module.path)):
+        yield from (facts for facts in other.classes if inherits_dataset(project, facts))
+
+
+def may_be_kept(project: Project, path: Path, data: bytes) -> bool:
+    """Whether a file makes something that pickle refuses, and a file that imports it may define a dataset."""
+    return _makers().search(data) is not None and bool(_importing(project, path))
+
+
+def _importing(project: Project, path: Path) -> tuple[Path, ...]:
+    """The files that import a file directly and may define a dataset."""
+    screen = DatasetScreen(project)
+    importers = (one for one in project.graph.importers(path) if one != path)
+    return tuple(one for one in importers if screen.defines_dataset(one))
+
+
+@cache
+def _makers() -> re.Pattern[bytes]:
+    """What a text has that makes a lambda, a local function or an object of the table."""
+    names = sorted({re.escape(name.rpartition(".")[2]) for name in refused()})
+    return re.compile(rf"\blambda\b|^[ \t]{{8,}}def |\b(?:{'|'.join(names)})\(".encode(), re.MULTILINE)
