@@ -77,8 +77,9 @@ def test_each_call_refused(
     """Each error at each call; of the store's calls each error has a share of its own."""
     before, after, _ = outcome
     refused = calls = 0
-    first = ERRORS.index(error) if scenario.name in STEPS else 0
-    step = len(ERRORS) * STEPS.get(scenario.name, 1) if first or scenario.name in STEPS else 1
+    step, first = 1, 0
+    if scenario.name in STEPS:
+        step, first = STEPS[scenario.name] * len(ERRORS), STEPS[scenario.name] * ERRORS.index(error)
     for project, fault in faults(scenario, tmp_path, f"error={error}", step, first):
         done = ran(scenario, project, *fault)
         assert "Traceback" not in done.stderr + done.stdout, f"{fault}: {done.stderr}"
