@@ -340,3 +340,10 @@ def test_sarif_tools_reads_it(forklint, tmp_path: Path) -> None:
         (row,) = csv.DictReader(file)
     assert (row["Tool"], row["Severity"], row["Code"], row["Line"]) == ("forklint", "error", "FKL301", "7")
     assert row["Location"].endswith("data.py")
+
+
+def test_the_repository_is_that_of_the_folder_at_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name / ".git").mkdir(parents=True)
+        monkeypatch.chdir(tmp_path / name)
+        assert repository.root() == tmp_path / name

@@ -10,11 +10,15 @@ from urllib.parse import quote
 from forklint.report import spelt_out
 
 
-@lru_cache(maxsize=1)
 def root() -> Path:
     """The root of the git repository of the working directory; without one, the working directory."""
-    here = Path(os.path.realpath(Path.cwd()))
-    return next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
+    return _root_above(os.getcwd())  # noqa: PTH109 - a path costs more than to look it up
+
+
+@lru_cache(maxsize=1)
+def _root_above(folder: str) -> Path:
+    here = Path(os.path.realpath(folder))
+    return next((one for one in (here, *here.parents) if (one / ".git").exists()), here)
 
 
 def inside(path: str) -> PurePath | None:

@@ -43,6 +43,8 @@ def datasets_beside(project: Project, module: Module) -> tuple[ClassFacts, ...]:
 
 
 def _find_beside(project: Project, module: Module) -> Iterator[ClassFacts]:
+    if _makers().search(project.data(module.path)) is None:
+        return
     for other in project.modules(_importing(project, module.path)):
         yield from (facts for facts in other.classes if inherits_dataset(project, facts))
 
