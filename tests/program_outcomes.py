@@ -10,6 +10,7 @@ import contextlib
 import inspect
 import json
 import os
+import re
 import runpy
 import signal
 import sys
@@ -18,6 +19,8 @@ from pathlib import Path
 
 SECONDS = 120
 """After which a program hangs; one that spawns workers takes half a minute where others use the processors."""
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+"""Where an object is in memory, which no two runs agree on."""
 LIBRARIES = ("numpy", "torch", "torch.utils.data", "torch.multiprocessing", "h5py", "lmdb", "PIL.Image", "tokenizers")
 
 
@@ -44,7 +47,7 @@ def outcome(path: Path) -> dict[str, object]:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child, signal.SIGKILL)
         row = json.loads(told.read_text()) if told.exists() else {"end": ended, "names": []}
-        text = printed.read_text(errors="replace").replace(str(path.parent), "")
+        text = ADDRESS.sub("", printed.read_text(errors="replace").replace(str(path.parent), ""))
     return {**row, "printed": "".join(sorted(text.splitlines(keepends=True)))}  # workers print in any order
 
 

@@ -30,6 +30,7 @@ PRINTS_OTHERWISE = {
     "FKL603": "torch warns no more",
 }
 """Rules whose hazard is what a program prints."""
+WORKERS = re.compile(r"(\w*workers\w*=)\d+")
 RUNNER = Path(__file__).parent.parent / "program_outcomes.py"
 VARIANTS: dict[str, Callable[[str], str]] = {
     "as it is": lambda text: text,
@@ -111,11 +112,17 @@ def compared(before: dict[str, object], after: dict[str, object], codes: set[str
         if after["end"] == "done":
             return "mended"
         return "same, up to an error" if before["end"] == after["end"] else "another error"
-    if after["end"] != "done" or not set(before["names"]) <= set(after["names"]):  # type: ignore[call-overload]
+    if after["end"] != "done" or not left_by(before, codes) <= left_by(after, codes):
         return "worse"
     if before["printed"] == after["printed"]:
         return "same, to the end"
     return "prints otherwise, as it should" if codes & PRINTS_OTHERWISE.keys() else "worse"
+
+
+def left_by(outcome: dict[str, object], codes: set[str]) -> set[str]:
+    """The names that a program leaves; FKL401 may change the default of a number of workers."""
+    names: list[str] = outcome["names"]  # type: ignore[assignment]
+    return {WORKERS.sub(r"\1", name) if "FKL401" in codes else name for name in names}
 
 
 def test_the_comparison_can_fail() -> None:
@@ -124,6 +131,9 @@ def test_the_comparison_can_fail() -> None:
     assert compared(good, {**good, "end": "ValueError: x"}, {"FKL301"}) == "worse"
     assert compared(good, {**good, "printed": "2\n"}, {"FKL301"}) == "worse"
     assert compared(good, {**good, "names": ["f(y)"]}, {"FKL301"}) == "worse"
+    four, none = ({**good, "names": [f"f(x, num_workers={number})"]} for number in (4, 0))
+    assert compared(four, none, {"FKL401"}) == "same, to the end"
+    assert compared(four, none, {"FKL301"}) == "worse"
     assert compared({**good, "end": "hang"}, good, {"FKL301"}) == "mended"
 
 
