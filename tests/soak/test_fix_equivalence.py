@@ -110,7 +110,7 @@ def test_programs_before_and_after_their_fix(
 def compared(before: dict[str, object], after: dict[str, object], codes: set[str]) -> str:
     if before["end"] != "done":
         if after["end"] == "done":
-            return "mended"
+            return "fixed"
         return "same, up to an error" if before["end"] == after["end"] else "another error"
     if after["end"] != "done" or not left_by(before, codes) <= left_by(after, codes):
         return "worse"
@@ -134,7 +134,7 @@ def test_the_comparison_can_fail() -> None:
     four, none = ({**good, "names": [f"f(x, num_workers={number})"]} for number in (4, 0))
     assert compared(four, none, {"FKL401"}) == "same, to the end"
     assert compared(four, none, {"FKL301"}) == "worse"
-    assert compared({**good, "end": "hang"}, good, {"FKL301"}) == "mended"
+    assert compared({**good, "end": "hang"}, good, {"FKL301"}) == "fixed"
 
 
 def test_the_variants_are_others() -> None:
