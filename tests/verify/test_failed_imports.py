@@ -59,7 +59,11 @@ def test_a_missing_package_is_looked_for_once(tmp_path: Path, runner: Runner) ->
         for name in ("First", "Second")
     ]
     scripts = [trial_of(tmp_path, name, str(tmp_path / "data.py"), kind="entry") for name in ("third", "fourth")]
-    seen = [known.run_all([trial])[0] for trial in (*classes, *scripts)]
+    ended: list[str] = []
+    seen = [
+        known.run_all([trial], on_end=lambda one: ended.append(one.trial.name))[0] for trial in (*classes, *scripts)
+    ]
+    assert ended == ["First", "Second", "third", "fourth"], "progress counts all"
     assert counting.names == ["First", "third"]
     assert [one.trial.name for one in seen] == ["First", "Second", "third", "fourth"]
     assert all("no_such_package" in one.output for one in seen)

@@ -199,6 +199,8 @@ print(twice(3) if "torch._inductor.compile_fx" not in sys.modules else "loaded")
         pytest.skip("this torch compiles nothing")
     seen = run(tmp_path, text, task=task, call={"file": str(tmp_path / "other.py"), "first": 1, "last": 1})
     assert seen.output == ("6\n" if task else "loaded\n")
+    skipped = [(one["what"], one["why"]) for one in seen.of("stood-in") if one["of"] == "statement"]
+    assert skipped == ([("torch.compile", "skipped")] if task else []), "the report names what did not run"
 
 
 def test_a_process_group_has_one_rank(tmp_path: Path) -> None:

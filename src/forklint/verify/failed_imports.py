@@ -39,9 +39,15 @@ class FailedImports:
         on_start: Callable[[Trial], None] | None = None,
         on_end: Callable[[Observation], None] | None = None,
     ) -> list[Observation]:
-        """Run those of which the end is not known; all observations, in the order of the trials."""
+        """Run those of which the end is not known; all observations, in the order of the trials.
+
+        ``on_end`` is called for the others as well, as soon as they are known.
+        """
         known = {trial.name: self._known(trial) for trial in trials}
         left = [trial for trial in trials if known[trial.name] is None]
+        if on_end:
+            for seen in filter(None, known.values()):
+                on_end(seen)
         ran = iter(self._runner.run_all(left, side_by_side, on_start, on_end) if left else ())
         found = [known[trial.name] or next(ran) for trial in trials]
         for seen in found:

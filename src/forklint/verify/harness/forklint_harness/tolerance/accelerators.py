@@ -94,8 +94,13 @@ def _launched() -> None:
 def _on_compile(torch: Any) -> None:
     if not hasattr(torch, "compile"):
         return
-    torch.compile = lambda model=None, **_: model if model is not None else lambda function: function
-    torch.nn.Module.compile = lambda *_, **__: None
+
+    def as_it_is(model: Any = None, **_: Any) -> Any:
+        lacks.record("statement", "torch.compile", "skipped")
+        return model if model is not None else as_it_is
+
+    torch.compile = as_it_is
+    torch.nn.Module.compile = lambda *_, **__: as_it_is()
 
 
 def _on_torch(torch: Any) -> None:
