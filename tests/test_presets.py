@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -119,6 +120,14 @@ def test_a_text_of_thousands_of_digits_is_no_count(forklint, root: Path) -> None
 
 def test_of_a_key_twice_in_json_nothing_is_said(root: Path) -> None:
     assert findings(root / "a.json", '{"mac": {"num_workers": 4, "num_workers": 0}}') == ()
+
+
+def test_many_mappings_side_by_side_take_time_in_proportion(root: Path) -> None:
+    """Which entries are there just once is not asked again for each of them: that took 25 seconds."""
+    inner = ", ".join(f'"a{number}": {{}}' for number in range(12_000))
+    start = time.process_time()
+    findings(root / "a.json", f'{{"num_workers": 0, "prefetch_factor": 2, "mac": {{{inner}}}}}')
+    assert time.process_time() - start < 5
 
 
 def test_what_pre_commit_hands_over_as_settings_is_never_taken_for_python(forklint, root: Path) -> None:

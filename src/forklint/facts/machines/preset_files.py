@@ -225,6 +225,7 @@ class PresetCounts:
             return
         is_row = bool(at.above) and at.above[-1].shape is Shape.SEQUENCE
         place = preset_places.within(place, node, walk.tree, is_row=is_row)
+        unrepeated = set(node.unrepeated())
         for entry in node.entries:
             if entry.value.shape is Shape.SCALAR and not _is_count(entry, at.keys):
                 continue
@@ -232,7 +233,7 @@ class PresetCounts:
             way = at.into(node, entry.key)
             if entry.key == MERGE:
                 inner = place
-            elif inner.is_mac and _is_count(entry, at.keys) and node.own(entry.key) is entry:
+            elif inner.is_mac and _is_count(entry, at.keys) and entry in unrepeated:
                 walk.found.append(PresetCount(entry, node, at.steps, way.keys, inner, above=way.above))
             self._look(walk, entry.value, inner, way)
         merge = next((entry for entry in node.entries if entry.key == MERGE), None)

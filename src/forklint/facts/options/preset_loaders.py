@@ -52,7 +52,7 @@ def _mappings(preset: Preset) -> Iterator[tuple[Address, Node]]:
         address, node = waiting.pop()
         if node.shape is Shape.MAPPING:
             yield address, node
-            waiting += [((*address, entry.key), entry.value) for entry in node.entries if node.own(entry.key) is entry]
+            waiting += [((*address, entry.key), entry.value) for entry in node.unrepeated()]
         waiting += [((*address, number), item) for number, item in enumerate(node.items)]
 
 

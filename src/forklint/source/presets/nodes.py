@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import field
 from enum import Enum
@@ -84,6 +85,11 @@ class Node:
         """The entry under a key, if there is just one."""
         found = [entry for entry in self.entries if entry.key == key]
         return found[0] if len(found) == 1 else None
+
+    def unrepeated(self) -> list[Entry]:
+        """The entries whose key is there just once, in order."""
+        counts = Counter(entry.key for entry in self.entries)
+        return [entry for entry in self.entries if counts[entry.key] == 1]
 
     def merged(self) -> Iterator[Node]:
         """Give the mappings that a merge key takes over, each once, the one that counts first."""
