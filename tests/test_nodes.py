@@ -9,7 +9,7 @@ import pytest
 
 from forklint.config import Settings
 from forklint.project.index import Project
-from forklint.project.nodes import nodes_below, parents_below
+from forklint.project.nodes import nodes_below, parents_below, share_lines
 from forklint.rules import registry
 from forklint.rules.base import Rule
 
@@ -52,6 +52,16 @@ def test_nodes_are_those_of_ast_walk() -> None:
         assert list(nodes_below(tree)) == nodes
         above = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
         assert parents_below(tree) == {k: v for k, v in above.items() if not isinstance(k, NEVER_ALONE)}
+
+
+def test_lines_are_one_object_each_and_the_same_number() -> None:
+    tree = ast.parse("\n" * 1000 + EVERY_KIND)
+    before = ast.dump(tree, include_attributes=True)
+    share_lines(tree, {})
+    assert ast.dump(tree, include_attributes=True) == before
+    placed = [node for node in nodes_below(tree) if hasattr(node, "lineno")]
+    lines = [line for node in placed for line in (node.lineno, node.end_lineno)]
+    assert len(set(map(id, lines))) == len(set(lines)) < len(lines) / 10
 
 
 SCREENED = [rule for rule in registry.all_rules() if rule.words and rule.tokens]

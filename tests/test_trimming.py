@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
@@ -120,3 +121,16 @@ def test_a_file_that_was_replaced_is_parsed_once(linter: Linter, tmp_path: Path,
     linter.project.replace(tmp_path / "one.py", USER.replace("workers()", "workers(); workers()").encode())
     linter.relint(tmp_path / "one.py")
     assert len(parsed) == 1
+
+
+def test_trees_of_a_project_that_lasts_have_lines_in_common(linter: Linter, tmp_path: Path) -> None:
+    def lines() -> list[object]:
+        trees = [linter.project.load(tmp_path / name).parsed for name in ("one.py", "two.py")]
+        return [node.lineno for tree in trees for node in ast.walk(tree) if getattr(node, "lineno", 0) == 300]
+
+    for name in ("one.py", "two.py"):
+        (tmp_path / name).write_text("\n" * 299 + "value = 1\n")
+        linter.relint(tmp_path / name)
+    assert len(set(map(id, lines()))) > 1
+    linter.project.compact()
+    assert len(set(map(id, lines()))) == 1

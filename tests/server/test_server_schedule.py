@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 
 import pytest
 
@@ -72,4 +73,43 @@ def test_much_is_out_of_use_once_it_was_set_aside_often(monkeypatch: pytest.Monk
     collector.sweep()
     assert collector.is_cluttered
     collector.sweep_all()
+    assert not collector.is_cluttered
+
+
+@pytest.fixture
+def blocks(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Sets how many blocks of memory are in use."""
+    monkeypatch.setattr(memory.gc, "freeze", lambda: None)
+    monkeypatch.setattr(memory.gc, "disable", lambda: None)
+    monkeypatch.setattr(memory, "TOO_LONG", 1000.0)
+
+    def use(number: int) -> None:
+        monkeypatch.setattr(memory.sys, "getallocatedblocks", lambda: number)
+
+    use(1_000_000)
+    return use
+
+
+def test_much_is_out_of_use_once_much_more_memory_is_in_use(blocks: Callable[[int], None]) -> None:
+    collector = Collector()
+    blocks(1_000_000 + memory.MANY_NEW + 1)
+    collector.sweep()
+    assert collector.is_cluttered
+    collector.sweep_all()  # nothing of it could be freed: it is in use
+    assert not collector.is_cluttered
+
+
+def test_memory_that_was_given_back_counts_when_it_is_used_again(blocks: Callable[[int], None]) -> None:
+    collector = Collector()
+    blocks(1_000_000 - memory.MANY_NEW)
+    collector.sweep()
+    blocks(1_000_001)
+    assert collector.is_cluttered
+
+
+def test_all_is_freed_while_the_user_types_once_very_much_is_new(blocks: Callable[[int], None]) -> None:
+    collector = Collector()
+    blocks(1_000_000 + memory.MOST_NEW + 1)
+    assert collector.is_cluttered
+    collector.sweep()
     assert not collector.is_cluttered

@@ -15,6 +15,7 @@ from forklint.project.changes import UNPARSABLE, State, aligned, changed, parsed
 from forklint.project.files import ProjectFiles
 from forklint.project.library import Library
 from forklint.project.module import Module
+from forklint.project.nodes import share_lines
 from forklint.project.top_level import MODULE
 from forklint.source import document
 from forklint.source.roots import Extent
@@ -69,6 +70,9 @@ class ProjectModules(ProjectFiles):
         is kept as long as that is possible."""
         self._pruning = 0
         """Once so many answers were found, those that are out of use are forgotten."""
+        self._compact: set[Path] = set()
+        """Files whose trees take less memory already."""
+        self._line_numbers: dict[int, int] = {}
         self.most_loaded = MOST_LOADED
         """Bytes of source whose trees are kept at a time."""
 
@@ -183,6 +187,14 @@ class ProjectModules(ProjectFiles):
             kept = self._modules.keys() | self._overlay.keys()
             self._summaries = {path: summary for path, summary in self._summaries.items() if path in kept}
             self._stored.clear()
+
+    def compact(self) -> None:
+        """Let the trees at hand take less memory: for a project that lasts, it takes longer than it saves elsewhere."""
+        for path in self._modules.keys() - self._compact:
+            module = self._modules[path]
+            if module is not None:
+                share_lines(module.parsed, self._line_numbers)
+        self._compact = set(self._modules)
 
     def _reports_in_use(self) -> list[Answer]:
         """The reports of the files ``in_use``."""

@@ -199,6 +199,7 @@ class Analysis:
         """Free what the last edit has put out of use, and import what the next one may need."""
         for linter in self._linters.all():
             linter.project.prune()
+            linter.project.compact()
         self._collector.sweep()
         importlib.import_module("forklint.edits.tree")  # 0.15 s, before a key press waits for it
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +19,12 @@ MOST_SET_ASIDE = 40
 """So often things are set aside, until everything is looked through though the user is typing."""
 MANY_SET_ASIDE = 5
 """So often, until everything is looked through as soon as the user pauses."""
+MOST_NEW = 400_000
+"""So many blocks of memory more than after everything was looked through, until that is done though the user is typing:
+30 MB."""
+MANY_NEW = 100_000
+"""So many, until it is done as soon as the user pauses. What was in use while much was not stays with the process:
+memory goes back to the system in pieces of a megabyte that hold nothing at all."""
 
 
 class Collector:
@@ -28,11 +35,18 @@ class Collector:
         self._give_back = _trimming()
         self._set_aside = 0
         self._is_due = False
+        self._blocks = sys.getallocatedblocks()
+        """Blocks of memory in use after everything was looked through."""
 
     @property
     def is_cluttered(self) -> bool:
         """Whether it is time to look through everything."""
-        return self._set_aside > MANY_SET_ASIDE
+        return self._set_aside > MANY_SET_ASIDE or self._new > MANY_NEW
+
+    @property
+    def _new(self) -> int:
+        """How many blocks of memory came into use since everything was looked through."""
+        return sys.getallocatedblocks() - self._blocks
 
     def sweep(self) -> None:
         """Free what is out of use among what is new."""
@@ -43,7 +57,8 @@ class Collector:
         if time.thread_time() - begin > TOO_LONG:
             gc.freeze()
             self._set_aside += 1
-        if self._set_aside > MOST_SET_ASIDE:
+        self._blocks = min(self._blocks, sys.getallocatedblocks())
+        if self._set_aside > MOST_SET_ASIDE or self._new > MOST_NEW:
             self.sweep_all()
 
     def sweep_all(self) -> None:
@@ -54,6 +69,7 @@ class Collector:
             gc.freeze()
             self._give_back()
             self._is_due, self._set_aside = False, 0
+            self._blocks = sys.getallocatedblocks()
 
 
 def _trimming() -> Callable[[], Any]:
