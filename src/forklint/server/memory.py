@@ -23,8 +23,8 @@ MOST_NEW = 400_000
 """So many blocks of memory more than after everything was looked through, until that is done though the user is typing:
 30 MB."""
 MANY_NEW = 100_000
-"""So many, until it is done as soon as the user pauses. What was in use while much was not stays with the process:
-memory goes back to the system in pieces of a megabyte that hold nothing at all."""
+"""So many, until it is done as soon as the user pauses. Memory that was in use once mostly stays with the process: it
+goes back to the system in pieces of a megabyte, and only those that hold nothing at all."""
 
 
 class Collector:
