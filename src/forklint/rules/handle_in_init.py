@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from forklint.config import Settings
     from forklint.edits.tree import Tree
     from forklint.facts.handles.carried import Carried, Handles
+    from forklint.facts.handles.process_wide import ProcessWideHandles
     from forklint.facts.handles.screening import HandleScreen
     from forklint.facts.handles.shared import SharedHandle, SharedHandles
     from forklint.knowledge.handles import Handle
@@ -34,7 +35,9 @@ class HandleInInit(Rule):
     of handles, and reader objects. It reports the statement that stores a handle that is still open when workers start.
     It also finds handles that a module or class opens once, that a caller passes in, that belong to a transform, reader
     or `collate_fn` of a dataset or loader, and handles opened on first use if the program reads the dataset, or calls
-    one of its methods, before it creates the loader. Literal arguments decide which branch of a function is followed.
+    one of its methods, before it creates the loader. The same goes for handles that a function keeps for the whole
+    process, in a global, on a class or in its cache (`lru_cache`), if the dataset asks for one before workers start and
+    uses it in them. Literal arguments decide which branch of a function is followed.
     The functions that open handles, and what happens to each kind, are listed in `handles.toml`; a project can add its
     own with the setting `handles`.
 
@@ -91,9 +94,9 @@ class HandleInInit(Rule):
 
     ## Known limits
     What the program does with a dataset before loading is seen in the function that creates the loader and in functions
-    that pass the dataset to it, but not in other methods of an object that stores it. Handles opened by a cached
-    function (`lru_cache`), or stored in a global or class attribute by the constructor, are not checked. Handles held
-    by a closure or a generator, temporary files, `os.fdopen`, and datasets of installed packages
+    that pass the dataset to it, but not in other methods of an object that stores it. A handle that is kept for the
+    whole process is not reported if the constructor closes something, or if another function forgets the handle. Handles
+    held by a closure or a generator, temporary files, `os.fdopen`, and datasets of installed packages
     (`torchvision.datasets.LSUN`) are not followed. `xarray.open_dataset` reopens its file when it is unpickled; under
     fork it has not been measured.
 
@@ -127,6 +130,12 @@ class HandleInInit(Rule):
 
         return SharedHandles(self.project, self._handles)
 
+    @cached_property
+    def _process_wide(self) -> ProcessWideHandles:
+        from forklint.facts.handles.process_wide import ProcessWideHandles
+
+        return ProcessWideHandles(self.project, self._handles)
+
     @classmethod
     def needs_under(cls, settings: Settings) -> Needs:
         """The name of something that opens a handle, here or where a call or a base class leads."""
@@ -158,10 +167,9 @@ class HandleInInit(Rule):
                     severity=_severity(carried.opened.row, cells, doubt),
                     facts=carried,
                 )
-        for shared in self._shared.in_module(module):
+        for shared in (*self._shared.in_module(module), *self._process_wide.in_module(module)):
             cells = tuple(cell for cell in self.settings.cells if _bites_shared(shared, cell))
             if cells:
-                where = f"`{shared.dataset.name}` reads it in the workers"
                 doubt = doubt_of(self.project, shared.dataset)
                 yield Suspect(
                     node=shared.statement,
@@ -169,7 +177,7 @@ class HandleInInit(Rule):
                     message=_message(f"`{shared.name}`", shared.opened.row, cells, doubt),
                     cells=cells,
                     chain=(
-                        self.link(shared.dataset.module, shared.keeps or shared.dataset.node, where),
+                        self._use(shared),
                         *loading_of(self.project, shared.dataset, module),
                     ),
                     severity=_severity(shared.opened.row, cells, doubt),
@@ -205,6 +213,15 @@ class HandleInInit(Rule):
             yield self.link(carried.opened.module, carried.opened.node, "it is opened here")
         yield from loading_of(self.project, carried.dataset, module)
 
+    def _use(self, shared: SharedHandle) -> Link:
+        """What a dataset does with a handle from elsewhere."""
+        name = shared.dataset.name
+        if shared.asked is not None:
+            return self.link(*shared.asked, f"`{name}` has it opened here, before workers start")
+        return self.link(
+            shared.dataset.module, shared.keeps or shared.dataset.node, f"`{name}` reads it in the workers"
+        )
+
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Open it lazily, once per process."""
         from forklint.edits import lazy_handle
@@ -215,6 +232,9 @@ class HandleInInit(Rule):
             return (Proposal(what, Applicability.DISPLAY),)
         if isinstance(suspect.facts, Carried):
             return lazy_handle.proposals(self.project, suspect.facts, module, tree)
+        if suspect.facts.asked is not None:
+            what = "close it before workers start, or make `os.getpid()` part of the key by which it is kept"
+            return (Proposal(what, Applicability.DISPLAY),)
         what = "pass the path and open it" if suspect.facts.keeps else "open it"
         return (Proposal(f"{what} on first use, in the process that uses it", Applicability.DISPLAY),)
 

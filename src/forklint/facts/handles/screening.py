@@ -86,7 +86,7 @@ class HandleScreen:
         opening = self._opening_classes(path)
         if any(one.number in opening and self._datasets.reaches_workers(one) for one in classes):
             return True
-        if any(map(self._datasets.is_named_beside_dataset, sorted(self._given(path)))):
+        if any(map(self._datasets.is_named_beside_dataset, sorted(self._given(path) | self._keeping(path)))):
             return True
         return openings.named and self._datasets.makes_dataset(path)
 
@@ -98,6 +98,20 @@ class HandleScreen:
         """The names of the top level that are given what an opener returns."""
         summary = self._project.summary(path)
         return self._table.given(summary.top, self._matches(path)) if summary is not None else frozenset()
+
+    def _keeping(self, path: Path) -> frozenset[str]:
+        """The names of functions that may keep what they open: in a cache, in a global, on a class."""
+        summary = self._project.summary(path)
+        if summary is None:
+            return frozenset()
+        lasting = frozenset({"cls", "__class__", "type", *(name for one in summary.statements for name in one.binds)})
+        lasting |= {summary.scopes[number].name for number in summary.classes}
+        found = {
+            one.name: number
+            for number, one in ((number, summary.scopes[number]) for number in summary.functions)
+            if one.decorators or lasting & (one.bare | one.attributes)
+        }
+        return frozenset(name for name, number in found.items() if self.retains(Definition(path, number)))
 
     def _matches(self, path: Path) -> Callable[[re.Pattern[bytes]], bool]:
         return lambda pattern: self._project.matches(path, pattern)

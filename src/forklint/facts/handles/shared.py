@@ -29,6 +29,9 @@ LAST = frozenset({"__del__", "__exit__", "close", "shutdown", "teardown"})
 MAX_CALLS = 3
 """Through so many calls of functions a handle is followed to the dataset that gets it."""
 
+Asked = tuple[Module, ast.expr]
+"""A place in a module."""
+
 
 @dataclass(frozen=True)
 class SharedHandle:
@@ -45,6 +48,8 @@ class SharedHandle:
     """False at module and class level: a spawned worker imports the module and opens its own."""
     keeps: ast.stmt | None = None
     """For a handle that is handed over: the statement that keeps it."""
+    asked: Asked | None = None
+    """For one that a function opens and keeps: where it is called before workers start."""
 
 
 class SharedHandles:
