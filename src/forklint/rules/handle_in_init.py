@@ -95,8 +95,8 @@ class HandleInInit(Rule):
     ## Known limits
     What the program does with a dataset before loading is seen in the function that creates the loader and in functions
     that pass the dataset to it, but not in other methods of an object that stores it. A handle that is kept for the
-    whole process is not reported if the constructor closes something, or if another function forgets the handle. Handles
-    held by a closure or a generator, temporary files, `os.fdopen`, and datasets of installed packages
+    whole process is not reported if the constructor closes something, or if another function forgets the handle.
+    Handles held by a closure or a generator, temporary files, `os.fdopen`, and datasets of installed packages
     (`torchvision.datasets.LSUN`) are not followed. `xarray.open_dataset` reopens its file when it is unpickled; under
     fork it has not been measured.
 
