@@ -27,6 +27,12 @@ def may_be_guarded(module: Module, node: ast.AST) -> bool:
     return any(isinstance(above, ast.If) and asks_for_name(above.test) for above in module.above(node))
 
 
+def is_for_type_checkers(module: Module, node: ast.AST) -> bool:
+    """Whether a node stands under ``if TYPE_CHECKING``, in either of its blocks."""
+    tests = (above.test for above in module.above(node) if isinstance(above, ast.If))
+    return any("TYPE_CHECKING" in ast.unparse(test) for test in tests)
+
+
 def guard_of(module: Module, node: ast.AST) -> ast.If | None:
     """The guard that a node stands in, whose block no child process runs."""
     for above in module.above(node):

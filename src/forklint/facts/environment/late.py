@@ -15,6 +15,7 @@ from forklint.facts.environment.restored import is_put_back
 from forklint.facts.environment.settings import Setting, settings_in
 from forklint.facts.environment.tables import environment_of
 from forklint.knowledge.environment import Reader, Variable
+from forklint.project.guard import is_for_type_checkers
 from forklint.project.index import Project
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
@@ -63,6 +64,8 @@ class _Judge:
         home = function_of(self._module, setting.statement) or self._module.tree
         project, module = self._project, self._module
         if not found or is_put_back(project, module, setting, home):
+            return []
+        if is_for_type_checkers(module, setting.statement):
             return []
         if not isinstance(home, ast.Module) and is_handed_over(project, module, home):
             return []

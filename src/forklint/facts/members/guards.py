@@ -78,12 +78,6 @@ def is_hidden(module: Module, node: ast.AST) -> bool:
     return any(_tries(above, below, CATCHING_ALL) for above, below in _around(module, node))
 
 
-def is_for_type_checkers(module: Module, node: ast.AST) -> bool:
-    """Whether a node stands under ``if TYPE_CHECKING``."""
-    tests = (above.test for above in module.above(node) if isinstance(above, ast.If))
-    return any("TYPE_CHECKING" in ast.unparse(test) for test in tests)
-
-
 def _around(module: Module, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
     """The nodes above a node, up to its function or module, each with the one below it on the way."""
     below = node

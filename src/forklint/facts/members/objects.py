@@ -10,12 +10,13 @@ from forklint.facts.members.attribute_stores import is_assigned_somewhere
 from forklint.facts.members.attributes import Attributes, missed_on_classes
 from forklint.facts.members.callables import callables
 from forklint.facts.members.failing_imports import FailingImports
-from forklint.facts.members.guards import is_excused, is_for_type_checkers, is_hidden, is_method_excused
+from forklint.facts.members.guards import is_excused, is_hidden, is_method_excused
 from forklint.facts.members.nearest import Nearest, is_slip, nearest
 from forklint.facts.members.receivers import Calls
 from forklint.facts.members.suppliers import Suppliers
 from forklint.knowledge.torch_api import RETURN_SELF, ApiNames, torch_class
 from forklint.project.certainty import is_certain
+from forklint.project.guard import is_for_type_checkers
 from forklint.project.index import External, Project, Value
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from functools import cache
 
 from forklint.facts.members.attribute_stores import is_assigned_somewhere
-from forklint.facts.members.guards import is_excused, is_for_type_checkers
+from forklint.facts.members.guards import is_excused
 from forklint.facts.members.nearest import Nearest, is_slip, nearest
 from forklint.knowledge.torch_api import ApiNames, torch_module
+from forklint.project.guard import is_for_type_checkers
 from forklint.project.index import External, Project
 from forklint.project.module import Module
 from forklint.project.scopes import Binding, Kind
