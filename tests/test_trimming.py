@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from forklint.config import SettingsFinder
 from forklint.engine import Linter, Options
 from forklint.project.index import Project
 from forklint.project.questions import Questions
+from forklint.project.scopes import Scope
 
 BASE = "import torch\n\n\ndef workers():\n    return 2\n"
 USER = f"from base import workers\n{SHORT_HAZARD}\nworkers()\n"
@@ -134,3 +136,24 @@ def test_trees_of_a_project_that_lasts_have_lines_in_common(linter: Linter, tmp_
     assert len(set(map(id, lines()))) > 1
     linter.project.compact()
     assert len(set(map(id, lines()))) == 1
+
+
+def test_an_edit_leaves_nothing_that_knows_itself(linter: Linter, tmp_path: Path) -> None:
+    """Scopes know those in them and around them: only the collector would free them, and the trees that they hold."""
+    file, start = tmp_path / "one.py", f"{USER}class Late:\n    def first(self):\n        x = 1\n"
+    linter.project.replace(file, start.encode())
+    linter.relint(file)
+    gc.collect()
+    gc.disable()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        for name in ("y", "yz"):
+            linter.project.replace(file, start.replace("x = 1", f"{name} = 1").encode())
+            linter.relint(file)
+        linter.project.prune()
+        gc.collect()
+        assert [one for one in gc.garbage if isinstance(one, Scope)] == []
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()

@@ -63,6 +63,7 @@ class Alignment(NamedTuple):
             used |= dict.fromkeys(used_name(node) for one in statements for node in nodes_below(one))
             if scope.stars:
                 yield STARS, name
+            scope.dissolve()
             if any(map(is_of_flow, statements)):
                 yield FLOW, name
             if any(map(does_run, statements)):

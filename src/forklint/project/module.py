@@ -45,8 +45,8 @@ class Module:
 
     def dissolve(self) -> None:
         """Let go of all that it holds, scopes that know each other included; it is of no use afterwards."""
-        for scope in self._scopes if "scope" in self.__dict__ else ():
-            scope.clear()
+        if "scope" in self.__dict__:
+            self.scope.dissolve()
         self.__dict__.clear()
 
     def take_in(self, source: Document, tree: ast.Module, alignment: Alignment) -> None:

@@ -63,6 +63,11 @@ class Scope:
         self._stars: list[Binding] = []
         self._elsewhere: set[str] = set()
 
+    def dissolve(self) -> None:
+        """Let go of all names and scopes in it and below it, which know each other; it is of no use afterwards."""
+        for scope in tuple(self.all_below()):
+            scope.clear()
+
     @property
     def bindings(self) -> dict[str, list[Binding]]:
         """All bindings, by name."""
@@ -115,8 +120,12 @@ class Scope:
         _fill(self, body)
         if has_walrus:
             _bind_walruses(self, body)
-        self._children = {node: known.get(node, scope) for node, scope in self._children.items()}
+        fresh, self._children = self._children, {node: known.get(node, one) for node, one in self._children.items()}
         self._note = note
+        kept = set(self._children.values())
+        for scope in (*known.values(), *fresh.values()):
+            if scope not in kept:
+                scope.dissolve()
 
     def all_below(self) -> Iterator[Scope]:
         """Give it and all scopes in it, outermost first."""
