@@ -25,6 +25,8 @@ IN_WORKERS = frozenset({"collate_fn", "worker_init_fn"})
 """Arguments of a loader, besides the dataset, that its workers call."""
 MOST_NAMES = 64
 """So many names of classes are looked at for what may inherit from one class."""
+MAX_HOLDERS = 2
+"""Through so many classes, each of which makes objects of the one before, one is followed to a dataset."""
 MOST_FILES = 256
 """So many files are looked at that mention one class. Where there are more, it may be anything in them."""
 
@@ -114,7 +116,27 @@ class DatasetScreen:
             or self._is_handed_on(name)
             or self._has_heir(name)
             or self._is_made_for_dataset(name)
+            or self._is_kept_further(name, MAX_HOLDERS)
         )
+
+    def _is_kept_further(self, name: str, depth: int) -> bool:
+        """Whether a class that makes objects of a class may have to do with workers, or one that makes its objects."""
+        paths = self._project.where(CALL, name)
+        holders = sorted({holder for path in paths[:MOST_FILES] for holder in self._holders(path, name)} - {name})
+        return any(
+            self.is_named_beside_dataset(one)
+            or self._is_handed_on(one)
+            or (depth > 1 and self._is_kept_further(one, depth - 1))
+            for one in holders
+        )
+
+    def _holders(self, path: Path, name: str) -> frozenset[str]:
+        """The classes of a file whose methods call something of a name."""
+        summary = self._project.summary(path)
+        scopes = summary.scopes if summary is not None else ()
+        calling = (one for one in scopes if one.kind == FUNCTION and name in map(last_name, one.calls))
+        above = (scopes[one.parent] for one in calling)
+        return frozenset(one.name for one in above if one.kind == CLASS)
 
     def _is_made_for_dataset(self, name: str) -> bool:
         """Whether a function that makes objects of a class is named where a dataset is."""
