@@ -196,6 +196,16 @@ class Pickled(Dataset):
         return len(self.keys)
     def __getitem__(self, index):
         return int(pickle.loads(self.env.begin().get(self.keys[index]))["height"])
+
+class Captioned(Dataset):
+    def __init__(self, root):
+        self.env = lmdb.open(f"{root}/captions.db", readonly=True, create=False)
+        with open(f"{root}/captions.db/lengths.json") as file:
+            self.names = list(json.load(file))
+    def __len__(self):
+        return len(self.names)
+    def __getitem__(self, index):
+        return self.env.begin().get(self.names[index].encode())
 """
 
 HDF5 = r"""

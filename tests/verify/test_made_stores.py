@@ -69,7 +69,7 @@ CASES = {
     "Zipped": ("zip",), "Tarred": ("tar",), "Rows": ("sqlite",), "Table": ("plain",), "Shelf": ("shelf",),
     "Keys": ("dbm",), "Packed": ("plain",), "Sound": ("plain",), "Configured": ("plain", "plain"),
     "Images": ("lmdb",), "Pickled": ("lmdb",), "Volumes": ("hdf5",), "Groups": ("hdf5",), "Arrays": ("plain",),
-    "Tokens": ("plain", "plain"), "Vectors": ("sqlite",), "Lengths": ("plain", "plain"),
+    "Tokens": ("plain", "plain"), "Vectors": ("sqlite",), "Lengths": ("plain", "plain"), "Captioned": ("lmdb", "plain"),
 }  # fmt: skip
 
 

@@ -115,6 +115,56 @@ def test_what_another_part_causes_is_not_confirmed(tmp_path: Path) -> None:
     assert "with the fix, too" in proof.judgement.evidence
 
 
+TWO = """
+class Words:
+    def __init__(self, path):
+        self.lines = open(path, "rb")
+        self.index = open(path, "rb")
+
+    def word(self, index):
+        self.lines.seek(index * 8)
+        return self.lines.read(8)
+
+class Records(Dataset):
+    def __init__(self, path, word_path):
+        self.file = open(path, "rb")
+        self.words = Words(word_path){more}
+
+    def __len__(self):
+        return 32
+
+    def __getitem__(self, index):
+        self.file.seek(index * 400)
+        return self.words.word(index), self.file.read(400)
+
+def loader(options):
+    return DataLoader(Records(options.path, options.words), num_workers=4)
+"""
+
+
+@pytest.mark.parametrize("fixes", [True, pytest.param(False, marks=pytest.mark.soak)])
+def test_another_handle_is_separate_in_both_trials_of_a_pair(tmp_path: Path, fixes: bool) -> None:
+    """With the finding mended, another handle cannot be sent, either: a further pair differs in the finding alone."""
+    (tmp_path / "data.py").write_text(HEAD + TWO.format(more=""))
+    found = Linter(Project(tmp_path, Settings()), Options()).lint(tmp_path / "data.py").findings
+    finding = next(one for one in found if one.proof["attributes"] == ("file",))
+    finding = finding if fixes else Finding(**{**vars(finding), "fixes": ()})
+    proof = prove(finding, tmp_path, start_methods=("spawn",), workers=1)
+    words = proof.judgement.evidence
+    how = "with the fix" if fixes else "with a separate handle in each process"
+    assert proof.verdict() == "confirmed", words
+    assert f"(dataset.file); {how}, other handles separate no harm" in words
+    assert "other handles separate: the dataset cannot be pickled for a worker" in words
+
+
+@pytest.mark.soak
+def test_another_part_that_is_no_handle_stays_in_the_way(tmp_path: Path) -> None:
+    more = "\n        self.key = lambda one: one"
+    finding = finding_in(tmp_path, HEAD + TWO.format(more=more))
+    proof = prove(finding, tmp_path, start_methods=("spawn",), workers=1)
+    assert proof.verdict() == "inconclusive", proof.judgement.evidence
+
+
 def test_clean_trials_refute_nothing(tmp_path: Path) -> None:
     """LMDB under fork: made-up stores show no harm, and none of that speaks for the real ones."""
     pytest.importorskip("lmdb")

@@ -26,6 +26,8 @@ SAMPLES = 64
 SECONDS = 15.0
 """For which is learnt what the data has to be."""
 CHANGED = "with a separate handle in each process"
+APART = "other handles separate"
+"""Of a pair of trials in both of which each process has its own of the dataset's other handles."""
 PLAIN = "a file"
 NAMES = {
     "lmdb": "an LMDB environment", "hdf5": "an HDF5 file", "sqlite": "an SQLite database", "zip": "a zip archive",
@@ -75,13 +77,36 @@ def mended(trial: Trial, finding: Finding) -> Trial:
     spec = dict(trial.spec)
     spec["tolerance"] = {**spec["tolerance"], "texts": texts}
     spec["dataset"] = {**spec["dataset"], "mend": not texts}
-    factors = replace(trial.factors, code=MENDED if texts else CHANGED)
+    how = MENDED if texts else CHANGED
+    factors = replace(trial.factors, code=", ".join(filter(None, [how, trial.factors.code])))
     return replace(trial, name=f"{trial.name}-mended", spec=spec, factors=factors)
 
 
 def is_mended(seen: Observation) -> bool:
     """Whether a trial ran the mended code."""
-    return seen.trial.factors.code in (MENDED, CHANGED)
+    return (seen.trial.factors.code or "").startswith((MENDED, CHANGED))
+
+
+def is_mended_of(seen: Observation, other: Observation) -> bool:
+    """Whether a trial differs from another in the fix alone."""
+    if not is_mended(seen):
+        return False
+    rest = (seen.trial.factors.code or "").partition(", ")[2] or None
+    return replace(seen.trial.factors, code=rest) == other.trial.factors
+
+
+def apart(trial: Trial, rivals: Sequence[str]) -> Trial:
+    """The same trial where each process has its own of these handles of the dataset, which are not the finding's."""
+    spec = {**trial.spec, "dataset": {**trial.spec["dataset"], "apart": list(rivals)}}
+    return replace(trial, name=f"{trial.name}-apart", spec=spec, factors=replace(trial.factors, code=APART))
+
+
+def in_the_way(mended: Observation) -> list[str]:
+    """Other open handles of the dataset, if these are what cannot be sent once the finding is mended."""
+    rivals = [str(one["attribute"]) for one in mended.of("rival-held")]
+    holders = tuple(path.rpartition(".")[0] + "." for path in rivals)
+    culprits = [str(one["path"]) for one in mended.of("unpicklable")]
+    return rivals if rivals and culprits and all(path.startswith(holders) for path in culprits) else []
 
 
 def with_world(trial: Trial, seen: Sequence[Observation]) -> Trial:

@@ -160,7 +160,7 @@ class HandleInInit(Experimenter):
             return self._warm(observations) or self._parts(observations)
         mended = self._mended(experiment.finding, observations)
         if mended or any(map(made_data.is_mended, observations)):
-            return mended
+            return mended or _with_others_apart(experiment.finding, observations)
         found = self._warm(observations) or self._parts(observations)
         return tuple(made_data.with_world(trial, observations) for trial in found)
 
@@ -230,7 +230,7 @@ class HandleInInit(Experimenter):
         for seen in observations:
             if not (seen.trial.is_control or made_data.is_mended(seen)):
                 cell = cell_of(seen, controls, known)
-                mended = next((one for one in observations if _is_mended_of(one, seen)), None)
+                mended = next((one for one in observations if made_data.is_mended_of(one, seen)), None)
                 if made_data.is_unread(controls):
                     cell = unread(seen, mended, made_data.not_made(controls))
                 elif experiment.is_tolerant:
@@ -256,8 +256,17 @@ def _with_one_worker(factors: Factors) -> Factors:
     return factors if factors.start_method in (None, "fork") else replace(factors, workers=1)
 
 
-def _is_mended_of(seen: Observation, other: Observation) -> bool:
-    return made_data.is_mended(seen) and replace(seen.trial.factors, code=None) == other.trial.factors
+def _with_others_apart(finding: Finding, observations: Sequence[Observation]) -> tuple[Trial, ...]:
+    """A pair of trials for each that, once mended, still cannot send another handle of the same dataset."""
+    done = {seen.trial.name for seen in observations}
+    found: list[Trial] = []
+    for seen in observations:
+        mended = next((one for one in observations if made_data.is_mended_of(one, seen)), None)
+        rivals = made_data.in_the_way(mended) if mended else []
+        if rivals and seen.trial.factors.code is None:
+            again = made_data.apart(seen.trial, rivals)
+            found += [replace(one, side_by_side=True) for one in (again, made_data.mended(again, finding))]
+    return tuple(one for one in found if one.name not in done)
 
 
 def _whole(judged: Mapping[str, Cell], known: samples.Truth) -> Judgement:

@@ -11,6 +11,7 @@ from typing import List
 
 from forklint_harness.stores import hooks
 from forklint_harness.stores.kinds import makers
+from forklint_harness.stores.node import Node
 from forklint_harness.stores.values import scratch
 from forklint_harness.stores.world import World, location_of
 
@@ -28,11 +29,17 @@ def make_all(world: World) -> List[str]:
         path = location_of(key)
         try:
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            if node.kind == "folder" or not os.path.exists(path):
+            if node.kind == "folder" or not _is_there(path, node):
                 known[node.kind](path, node)
         except Exception as error:  # a library that makes such a store is not there, say
             failed.append("{}: {}: {}".format(key, type(error).__name__, error))
     return failed
+
+
+def _is_there(path: str, node: Node) -> bool:
+    """Whether a store was made; the folder of an LMDB environment may be there for another file in it alone."""
+    is_in_folder = node.kind == "lmdb" and node.facts.get("subdir", True)
+    return os.path.exists(os.path.join(path, "data.mdb") if is_in_folder else path)
 
 
 def make_elsewhere(world: World) -> str:

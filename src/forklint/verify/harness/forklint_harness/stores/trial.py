@@ -2,7 +2,8 @@
 
 The order's spec says so under ``dataset``, an object with ``node`` (the class and what is known of its arguments, see
 ``node``), ``hints`` (values that configuration files give for names), ``samples``, ``seconds``, and ``world`` where an
-earlier trial has learnt it already; ``mend`` has each process get a handle of its own, ``unread`` says that no sample
+earlier trial has learnt it already; ``mend`` has each process get a handle of its own, ``apart`` of
+these other handles, ``unread`` says that no sample
 comes out: then the dataset is built all the same, for whether a worker can be sent it.
 """
 
@@ -52,7 +53,7 @@ def loaders() -> List[Any]:
     learning.adopt(world)
     hooks.begin(world if any(not key.startswith("@") for key in world.paths) else None)
     dataset = building.build(world.dataset)
-    if _spec.get("mend"):
+    if _spec.get("mend") or _spec.get("apart"):
         mending.mend(dataset, _spec["spec"])
     if _spec.get("unread") and not isinstance(dataset, IterableDataset):
         return [DataLoader(dataset, batch_sampler=[[0]], collate_fn=list)]
