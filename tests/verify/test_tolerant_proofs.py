@@ -253,3 +253,21 @@ def test_where_the_fix_does_not_help_the_variable_is_set_from_the_start(tmp_path
     assert proof.verdict() == "confirmed", words
     assert "set from the start it does not occur" in words
     assert "with the fix it is not, for something reads it before" in words
+
+
+def test_a_script_in_a_package_that_fails_as_a_module_is_run_under_its_path(tmp_path: Path) -> None:
+    """Its package cannot be imported, for a reason of its own, and nobody imports it."""
+    package = tmp_path / "training"
+    package.mkdir()
+    (package / "__init__.py").write_text("cores = missing_name.cpu_count()\n")
+    (package / "beside.py").write_text("import missing\nthreads = '1'\n")
+    (tmp_path / "shared.py").write_text("import numpy\n")
+    text = "import os\nfrom beside import threads\nfrom shared import numpy\n\nif __name__ == '__main__':\n"
+    (package / "train.py").write_text(text + "    os.environ['OPENBLAS_NUM_THREADS'] = threads\n")
+    (tmp_path / "forklint.toml").touch()
+    finding = next(one for one in Linter(Project(tmp_path, Settings()), Options()).lint(package / "train.py").findings)
+    assert finding.code == "FKL101"
+    proof = prove(finding, tmp_path, scripts=(package / "train.py",))
+    assert any(seen.of("pools") for seen in proof.observations), proof.judgement.evidence
+    assert proof.observations[-1].trial.subject.command[-1] == str(package / "train.py")
+    assert proof.verdict() in {"confirmed", "inconclusive"}, "numpy may bring no OpenBLAS"

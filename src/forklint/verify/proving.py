@@ -19,8 +19,8 @@ NOTEBOOK = Judgement(
     "notebook cells cannot be run: a worker process cannot import them",
     "move the code to a module, or export it with `jupyter nbconvert --to script`",
 )
-REACHED = ("target", "sent", "inherited")
-"""Records of a trial that came to the loader, or to the call that sends something."""
+REACHED = ("target", "sent", "inherited", "pools", "probed")
+"""Records of a trial that came to the loader, to the call that sends something, or to where a variable is set."""
 Tell = Callable[[Finding, Trial, Observation | None], None]
 """Called when a trial begins (no observation yet) and when it has ended."""
 

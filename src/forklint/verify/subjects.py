@@ -23,6 +23,7 @@ NEEDS_ARGUMENTS = re.compile(
 """Signs that a script does not run without arguments."""
 RUNS_SOMETHING = re.compile(rb"^if\s+__name__\s*==|^for\s|^\w[\w.]*\(|^\w+\s*=\s*\w*DataLoader\(", re.MULTILINE)
 """Signs that a file does something when it is run."""
+MAIN_GUARD = re.compile(rb"^if\s+__name__\s*==", re.MULTILINE)
 RELATIVE = re.compile(rb"^\s*from\s+\.", re.MULTILINE)
 
 NO_WAY_OUT = "pass a script (forklint verify SCRIPT -- ARGS), or add a factory to `loaders` in [tool.forklint.verify]"

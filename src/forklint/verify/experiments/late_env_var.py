@@ -13,7 +13,7 @@ from forklint.source.paths import from_root
 from forklint.verify import probed_variables as probed
 from forklint.verify.debug_flags import TELLING
 from forklint.verify.experiments.base import Experimenter, inconclusive, last_line, not_ended, one_after_another
-from forklint.verify.subjects import module_of
+from forklint.verify.subjects import MAIN_GUARD, command_of, module_of
 from forklint.verify.tolerant import (
     MENDED,
     Shown,
@@ -97,9 +97,22 @@ class LateEnvVar(Experimenter):
         return probed.DISPLAY if displays else {}
 
     def _attempts(self, finding: Finding, claim: str, trials: tuple[Trial, ...]) -> Experiment:
-        """The program as it is run in life, else in a tolerant run."""
+        """The program as it is run in life, else in a tolerant run.
+
+        A script in a package may not run as a module of it, or not be meant to: then it is run under its path.
+        """
         ordinary = Experiment(finding, claim, trials, side_by_side=True)
-        return one_after_another([ordinary, self._tolerant(finding, ordinary, trials[-1])])
+        late = trials[-1]
+        attempts = [ordinary, self._tolerant(finding, ordinary, late)]
+        path = from_root(Path(finding.path))
+        script, importable = command_of(path)
+        is_script = MAIN_GUARD.search(path.read_bytes()) and not finding.qualname
+        if is_script and not self.context.entry and script != late.subject.command:
+            _, folder = module_of(path)
+            subject = replace(late.subject, command=script, paths=(*late.subject.paths, *importable, folder))
+            alone = replace(late, name=f"{late.name}-script", subject=subject)
+            attempts.append(self._tolerant(finding, ordinary, alone))
+        return one_after_another(attempts)
 
     def _tolerant(self, finding: Finding, ordinary: Experiment, late: Trial) -> Experiment:
         """The pair where the world is missing; without a fix the control has the variable from the start."""
