@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -173,6 +174,8 @@ def _needed(
     needed: list[Binding] = []
     for name in used:
         found = scope.find(name)
+        if found is None and _may_be_of_star(name, above, block):
+            return None
         if found is None or found[0] is not scope:
             continue
         late = [b for b in found[1] if b.kind is not Kind.PARAMETER and getattr(b.node, "lineno", 0) >= above.lineno]
@@ -192,6 +195,13 @@ def _needed(
             return None
         needed += [*below, movable[0]]
     return list(dict.fromkeys(needed))
+
+
+def _may_be_of_star(name: str, above: ast.stmt, block: list[ast.stmt]) -> bool:
+    """Whether ``from x import *`` that would come too late may bind a name that nothing else binds."""
+    late = block[block.index(above) :]
+    stars = [one for one in late if isinstance(one, ast.ImportFrom) and one.names[0].name == "*"]
+    return bool(stars) and not hasattr(builtins, name)
 
 
 def _is_standard(binding: Binding) -> bool:
