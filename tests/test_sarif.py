@@ -154,7 +154,7 @@ def test_fixtures_give_a_document_of_the_right_structure(forklint, tmp_path: Pat
 
 
 def check_document_of_fixtures(forklint, folder: Path, *options: str) -> None:
-    done = forklint(".", *options, "--preview", "--output-format", "sarif", cwd=folder)
+    done = forklint(".", *options, "--preview", "--output-format", "sarif", cwd=folder, timeout=900)
     run = check_document(json.loads(done.stdout))
     assert len(run["results"]) > 100
     assert {result["level"] for result in run["results"]} == {"error", "warning", "note"}
