@@ -81,6 +81,15 @@ def test_pruning_keeps_what_is_asked_by_text_alone() -> None:
     assert [key for key in keys if questions.known("kept", key, 0)] == keys[:-1]
 
 
+def test_thorough_pruning_keeps_nothing_else() -> None:
+    questions = Questions()
+    questions.answer("kept", "a", lambda: questions.answer("below", "b", lambda: 1) + 1)
+    ((_, root),) = questions.all_of("kept")
+    questions.answer("other", "c", lambda: 3)
+    questions.prune([root], thoroughly=True)
+    assert [questions.known(name, key, 0) for name, key in (("kept", "a"), ("below", "b"), ("other", "c"))] == [2, 1, 0]
+
+
 def test_pruning_keeps_all_that_a_root_rests_on() -> None:
     questions, key = Questions(), object()
     questions.answer("root", key, lambda: questions.answer("below", key, lambda: 1) + 1)

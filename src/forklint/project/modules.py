@@ -172,16 +172,17 @@ class ProjectModules(ProjectFiles):
                 module.dissolve()  # its nodes know each other in circles
         self.weight = TREE_WEIGHT * self._loaded + self._bytes.size
 
-    def prune(self) -> None:
+    def prune(self, *, thoroughly: bool = False) -> None:
         """Forget what was concluded of trees that have been replaced, and summaries that the library has.
 
-        Nothing is done until enough was concluded since the last time.
+        Nothing is done until enough was concluded since the last time, unless ``thoroughly``: then all is forgotten that
+        the reports of the files ``in_use`` do not rest on.
         """
         self.questions.let_go()
-        if self.questions.found < self._pruning:
+        if self.questions.found < self._pruning and not thoroughly:
             return
         self._pruning = self.questions.found + WORTH_PRUNING
-        self.questions.prune(self._reports_in_use())
+        self.questions.prune(self._reports_in_use(), thoroughly=thoroughly)
         self._bytes.pack(self._modules.keys() | self._overlay.keys())
         if self._library is not None and len(self._summaries) > MANY_SUMMARIES:
             kept = self._modules.keys() | self._overlay.keys()

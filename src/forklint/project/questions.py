@@ -238,8 +238,10 @@ class Questions:
         """
         self._give_up(facts)
 
-    def prune(self, roots: Iterable[Answer]) -> None:
+    def prune(self, roots: Iterable[Answer], *, thoroughly: bool = False) -> None:
         """Forget answers on which none of some answers rests, unless they hold and text alone asks for them.
+
+        ``thoroughly``: those as well; they are found again when they are asked for.
 
         An answer about a node of a tree may hold for as long as there is that node, and the node for as long as there
         is the answer: once the file has another tree, nobody asks for it any more. What rests on such an answer is
@@ -256,7 +258,7 @@ class Questions:
             answer
             for table in self._tables.values()
             for answer in table.values()
-            if answer not in needed and (answer.state != GOOD or not is_text(answer.key))
+            if answer not in needed and (thoroughly or answer.state != GOOD or not is_text(answer.key))
         ]
         for answer in unused:
             answer.state = DEAD

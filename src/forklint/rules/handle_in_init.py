@@ -196,6 +196,7 @@ class HandleInInit(Rule):
             "keeper": keeper.place,
             "attributes": found.attributes if isinstance(found, Carried) else (),
             "name": found.name if isinstance(found, SharedHandle) else "",
+            "lasting": isinstance(found, SharedHandle) and found.asked is not None,
             "openers": found.opened.row.call,
             "kind": found.opened.row.kind,
         }

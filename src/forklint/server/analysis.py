@@ -210,6 +210,8 @@ class Analysis:
 
     def sweep_all(self) -> None:
         """Free all that is out of use; takes a second."""
+        for linter in self._linters.all():
+            linter.project.prune(thoroughly=True)
         self._collector.sweep_all()
 
     # What is stored, and who reads what is not

@@ -22,7 +22,7 @@ MANY_SET_ASIDE = 5
 MOST_NEW = 400_000
 """So many blocks of memory more than after everything was looked through, until that is done though the user is typing:
 30 MB."""
-MANY_NEW = 100_000
+MANY_NEW = 60_000
 """So many, until it is done as soon as the user pauses. Memory that was in use once mostly stays with the process: it
 goes back to the system in pieces of a megabyte, and only those that hold nothing at all."""
 

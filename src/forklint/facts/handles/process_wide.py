@@ -57,7 +57,8 @@ class ProcessWideHandles:
                 asked = self._asked(kept, dataset)
                 if asked is not None:
                     at = kept.function.module.statement_of(kept.opened.node)
-                    return SharedHandle(kept.opened, at, kept.name, dataset, used=True, pickled=False, asked=asked)
+                    name = _named(kept, asked[1])
+                    return SharedHandle(kept.opened, at, name, dataset, used=True, pickled=False, asked=asked)
         return None
 
     def _near(self, kept: Kept) -> Iterator[ClassFacts]:
@@ -139,6 +140,13 @@ class ProcessWideHandles:
             return True
         scopes = (scope.node for scope in kept.function.module.all_scopes)
         return any(_stores(node, kept.name) for node in scopes if isinstance(node, FUNCTIONS) and node is not function)
+
+
+def _named(kept: Kept, asking: ast.expr) -> str:
+    """Where a handle stays, by the name of the object that keeps it, where its method is called by that name."""
+    owner = asking.func.value if isinstance(asking, ast.Call) and isinstance(asking.func, ast.Attribute) else None
+    by_name = kept.holder is not None and isinstance(owner, ast.Name)
+    return f"{owner.id}.{_last(kept.name)}" if by_name and isinstance(owner, ast.Name) else kept.name
 
 
 def _last(name: str) -> str:

@@ -110,10 +110,12 @@ class HandleInInit(Experimenter):
         proof, context = finding.proof, self.context
         places = [dict(zip(("file", "qualname"), proof[key], strict=True)) for key in ("keeper", "dataset")]
         owner, _, name = proof["name"].rpartition(".")
+        is_in_module = bool(proof.get("lasting") or (name and not owner))
+        named = [proof["name"] if is_in_module else name] if name else list(proof["attributes"])
         return {
             "classes": places,
-            "keeper": None if name and not owner else places[0],
-            "attributes": [name] if name else list(proof["attributes"]),
+            "keeper": None if is_in_module else places[0],
+            "attributes": named,
             "file": str(from_root(Path(finding.path))),
             "openers": list(proof["openers"]),
             "samples": context.samples,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
 import time
 from itertools import islice
 from types import FunctionType
-from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Set, Tuple
 
 from forklint_harness import journal
 from forklint_harness.loaders import (
@@ -26,6 +27,8 @@ from forklint_harness.pickling import error_of
 
 ABSENT = object()
 CLOSERS = ("close", "release", "dispose", "fileno")
+CACHE_DEPTH = 3
+"""From a function to its table of results, from there to an entry, and to the result."""
 NO_HANDLE = (str, bytes, bytearray, int, float, complex, bool)
 
 SHARED = ("lmdb.Environment", "Environment.Environment", "builtins.Environment", "h5py.File", "sqlite3.Connection")
@@ -56,15 +59,46 @@ class Held:
 
 
 def held_by(root: Any, keeper: Optional[Mapping[str, str]], attribute: str, module_file: str) -> List[Held]:
-    """Find the attribute in what hangs on a dataset, or on its class or module if no class keeps it."""
+    """Find the attribute in what hangs on a dataset, or in a module if no class keeps it.
+
+    There it may belong to something else: ``Records.env``, or to the cache of a function: ``handle()``.
+    """
     if keeper is None:
-        return [
-            Held("{}.{}".format(name, attribute), module, attribute)
-            for name, module in sorted(sys.modules.items())
-            if _is_file(module, module_file) and attribute in vars(module)
-        ]
+        named = [(name, one) for name, one in sorted(sys.modules.items()) if _is_file(one, module_file)]
+        found = [(name, holder_in(module, attribute)) for name, module in named]
+        return [Held("{}.{}".format(name, attribute), *one) for name, one in found if one is not None]
     holders = find(root, keeper)
     return [Held("dataset{}.{}".format(path, attribute), holder, attribute) for path, holder in holders]
+
+
+def holder_in(module: Any, attribute: str) -> Optional[Tuple[Any, str]]:
+    """What in a module has an attribute that is given by its path, with the attribute's own name; None if nothing."""
+    owner, _, name = attribute.rpartition(".")
+    holder = module
+    for step in owner.split(".") if owner else ():
+        holder = attribute_of(holder, step)
+    if name.endswith("()"):
+        function = attribute_of(holder, name[:-2])
+        return None if function is ABSENT else (Cache(function), "opened")
+    return None if holder is ABSENT or attribute_of(holder, name) is ABSENT else (holder, name)
+
+
+class Cache:
+    """What a function has opened and keeps in its cache, of which the standard library's says nothing."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self.opened = list(_opened_below(function))
+
+
+def _opened_below(function: Any) -> Iterator[Any]:
+    """Give what a cached function refers to, through its table of results, that was seen to be opened."""
+    waiting, seen = [function], {id(getattr(function, "__wrapped__", None))}
+    for _ in range(CACHE_DEPTH):
+        below = [one for each in waiting for one in gc.get_referents(each) if not isinstance(one, (type, str))]
+        waiting = [one for one in below if id(one) not in seen][:MOST_OBJECTS]
+        seen.update(map(id, waiting))
+        yield from (one for one in waiting if opened_by(one))
 
 
 def rivals_of(root: Any, held: List[Held]) -> List[Held]:

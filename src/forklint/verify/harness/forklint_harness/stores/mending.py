@@ -13,7 +13,7 @@ import os
 from functools import partial
 from typing import Any, Dict, List, Mapping, Tuple
 
-from forklint_harness.holding import attribute_of
+from forklint_harness.holding import Cache, attribute_of, held_by
 from forklint_harness.loaders import attributes_of, find, parts_of
 from forklint_harness.pickling import error_of
 from forklint_harness.stores import building, making
@@ -45,6 +45,22 @@ def mend(dataset: Any, spec: Mapping[str, Any]) -> None:
         os.register_at_fork(after_in_child=lambda: _transplant(all_chosen))
     for one in all_chosen:
         _on_pickling(*one)
+    if told.get("mend") and keeper is None and hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lambda: _forget(dataset, spec))
+
+
+def _forget(dataset: Any, spec: Mapping[str, Any]) -> None:
+    """Take out of a module what it keeps, so that this process opens its own."""
+    for one in (held for name in spec["attributes"] for held in held_by(dataset, None, name, spec["file"])):
+        for part in _parts(one.value):
+            with contextlib.suppress(Exception):
+                part.close()
+        if isinstance(one.holder, Cache):
+            one.holder.function.cache_clear()
+        elif isinstance(one.value, (dict, list)):
+            one.value.clear()
+        else:
+            setattr(one.holder, one.attribute, None)
 
 
 def at(root: Any, path: str) -> Any:
