@@ -175,8 +175,8 @@ class ProjectModules(ProjectFiles):
     def prune(self, *, thoroughly: bool = False) -> None:
         """Forget what was concluded of trees that have been replaced, and summaries that the library has.
 
-        Nothing is done until enough was concluded since the last time, unless ``thoroughly``: then all is forgotten that
-        the reports of the files ``in_use`` do not rest on.
+        Nothing is done until enough was concluded since the last time, unless ``thoroughly``: then all is forgotten
+        that the reports of the files ``in_use`` do not rest on.
         """
         self.questions.let_go()
         if self.questions.found < self._pruning and not thoroughly:
