@@ -44,7 +44,29 @@ def verdict(command, tmp_path: Path):
 def test_a_method_that_is_not_there(verdict) -> None:
     (found,) = verdict(SCRIPT, expect=1)
     assert found["verdict"] == "confirmed"
-    assert found["evidence"] == "AttributeError: 'Samples' object has no attribute 'generate_synthetic_data'"
+    error = "AttributeError: 'Samples' object has no attribute 'generate_synthetic_data'"
+    assert found["evidence"] == f"{error}; if it is defined, it is found"
+    assert found["details"] == {"control": "defined"}
+
+
+@pytest.mark.parametrize("name", ["__getattr__", "__getattribute__"])
+def test_an_object_that_is_not_set_up_may_not_know_what_it_supplies(verdict, tmp_path: Path, name: str) -> None:
+    """A class that passes everything on to another object, which a bare object of it lacks."""
+    inner = "getattr(object.__getattribute__(self, 'inner'), name)"
+    text = f"def add(cls):\n    setattr(cls, {name!r}, lambda self, name: {inner})\n"
+    (tmp_path / "added.py").write_text(text)
+    (found,) = verdict(SCRIPT.replace("def main", "__import__('added').add(Samples)\n\n\ndef main"), expect=3)
+    assert found["verdict"] == "inconclusive"
+    assert "no attribute 'inner' on an uninitialized object" in found["evidence"]
+
+
+def test_a_look_up_that_finds_nothing_at_all_decides_nothing(verdict, tmp_path: Path) -> None:
+    says_so = "(_ for _ in ()).throw(AttributeError(f'{name} is not known'))"
+    look = f"object.__getattribute__(self, name) if name.startswith('__') else {says_so}"
+    (tmp_path / "added.py").write_text(f"def add(cls):\n    cls.__getattribute__ = lambda self, name: {look}\n")
+    (found,) = verdict(SCRIPT.replace("def main", "__import__('added').add(Samples)\n\n\ndef main"), expect=3)
+    assert found["verdict"] == "inconclusive"
+    assert "but if it is defined, too" in found["evidence"]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ from forklint.verify.words import Experiment, Factors, Judgement, Observation, S
 class UnknownMethod(Experimenter):
     """Looks the name up on the class, and on a bare object of it, where a ``__getattr__`` would supply it.
 
-    The control is the name that forklint's fix puts in its place, asked of the same class.
+    The control is the name that forklint's fix puts in its place, asked of the same class; where there is no fix, the
+    name itself, on an object of the class that has it.
     """
 
     code = "FKL501"
@@ -57,12 +58,16 @@ class UnknownMethod(Experimenter):
         if record["found"] or not record["error"]:
             where = f"on the {record['on']}" if record["found"] else "created on access"
             return Judgement(Verdict.REFUTED, f"`{name}` exists, {where}")
-        if record.get("supplier") and not record["error"].startswith("AttributeError"):
+        is_of_name = record["error"].startswith("AttributeError") and name in record["error"]
+        if record.get("supplier") and not is_of_name:
             why = f"`{record['supplier']}.__getattr__` raises {record['error']} on an uninitialized object"
             return inconclusive(why, "call it on a real object")
         right = fixed_name(finding)
+        if not right and not record["defined"]:
+            return inconclusive(f"{record['error']}; but if it is defined, too", "call it on a real object")
         if not right:
-            return Judgement(Verdict.CONFIRMED, record["error"])
+            evidence = f"{record['error']}; if it is defined, it is found"
+            return Judgement(Verdict.CONFIRMED, evidence, details={"control": "defined"})
         if record["right"] or self._is_set(finding, right):
             evidence = f"{record['error']}; with the fix, `{right}`, it exists"
             return Judgement(Verdict.CONFIRMED, evidence, details={"control": "fix"})

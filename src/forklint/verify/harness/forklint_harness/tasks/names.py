@@ -6,6 +6,7 @@ import importlib
 import json
 import os
 import sys
+from types import ModuleType
 from typing import Any, Dict
 
 from forklint_harness import journal
@@ -27,7 +28,8 @@ def run(spec: Dict[str, Any]) -> None:
         return
     made_up = made_up_in(owner)
     right = bool(spec.get("right")) and has(owner, spec["right"])
-    journal.record("looked", right=right, **_looked(owner, name, made_up["missing"]), **made_up)
+    looked = _looked(owner, name, made_up["missing"])
+    journal.record("looked", right=right, defined=_is_found_if_defined(owner, name), **looked, **made_up)
 
 
 def _looked(owner: Any, name: str, missing: Any) -> Dict[str, Any]:
@@ -42,6 +44,20 @@ def _looked(owner: Any, name: str, missing: Any) -> Dict[str, Any]:
     else:
         text = _error(_bare(owner), name)
     return {"found": False, "on": "object", "error": text, "supplier": _supplier(owner)}
+
+
+def _is_found_if_defined(owner: Any, name: str) -> bool:
+    """Whether the same look-up finds the name where it is defined: the least change for a name that has no fix."""
+    try:
+        bare = _bare(owner) if isinstance(owner, type) else ModuleType(owner.__name__)
+        object.__setattr__(bare, name, None)
+        return not _error(bare, name)
+    except Exception:  # slots, or a class that has no objects here
+        pass
+    try:
+        return not _error(_bare(type(owner.__name__, (owner,), {name: None})), name)
+    except Exception:
+        return False
 
 
 def has(owner: Any, name: str) -> bool:
