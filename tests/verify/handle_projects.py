@@ -39,6 +39,51 @@ class Images(Dataset):
             return transaction.get(b"%06d" % index)
 """
 
+KEPT = """
+import functools
+import lmdb
+
+{keeper}
+
+class Images(Dataset):
+    def __init__(self, path="images.lmdb"):
+        self.path = path
+        with {environment}(path).begin() as transaction:
+            self.length = int(transaction.get(b"length"))
+
+    def __len__(self):
+        return self.length
+
+    def __getitem__(self, index):
+        with {environment}(self.path).begin() as transaction:
+            return transaction.get(b"%06d" % index)
+"""
+IN_DICTIONARY = """
+ENVIRONMENTS = {}
+
+def environment(path):
+    if path not in ENVIRONMENTS:
+        ENVIRONMENTS[path] = lmdb.open(path, readonly=True)
+    return ENVIRONMENTS[path]
+"""
+IN_CACHE = """
+@functools.lru_cache(maxsize=2)
+def environment(path):
+    return lmdb.open(path, readonly=True)
+"""
+IN_OBJECT = """
+class Pool:
+    def __init__(self):
+        self.opened = {}
+
+    def environment(self, path):
+        if path not in self.opened:
+            self.opened[path] = lmdb.open(path, readonly=True)
+        return self.opened[path]
+
+POOL = Pool()
+"""
+
 FILE = """
 class Records(Base):
     def __init__(self, path="records.bin"):
@@ -354,6 +399,9 @@ Project = tuple[str, str, str, Callable[[Path], Any]]
 PROJECTS: dict[str, Project] = {
     "lmdb": (LMDB.format(options=""), "Images", "env", _lmdb),
     "lmdb-unlocked": (LMDB.format(options=", lock=False"), "Images", "env", _lmdb),
+    "kept-in-dictionary": (KEPT.format(keeper=IN_DICTIONARY, environment="environment"), "Images", "", _lmdb),
+    "kept-in-cache": (KEPT.format(keeper=IN_CACHE, environment="environment"), "Images", "", _lmdb),
+    "kept-in-object": (KEPT.format(keeper=IN_OBJECT, environment="POOL.environment"), "Images", "", _lmdb),
     "file": (FILE, "Records", "file", _records),
     "local": (LOCAL, "Records", "file", _records),
     "zip": (ZIP, "Pages", "archive", _zip),

@@ -63,6 +63,22 @@ def test_lmdb_with_its_lock(tmp_path: Path) -> None:
         assert "cannot pickle 'Environment' object (dataset.env)" in proof.evidence(method)
 
 
+SLOWLY = pytest.mark.soak
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["kept-in-cache", pytest.param("kept-in-dictionary", marks=SLOWLY), pytest.param("kept-in-object", marks=SLOWLY)],
+)
+def test_an_environment_that_is_kept_for_the_whole_process(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("lmdb")
+    factories = (Factory("data:Images"),)
+    proof = found(name, tmp_path, factories=factories, start_methods=("fork",))
+    assert proof.verdict("fork") == "confirmed"
+    assert "MDB_READERS_FULL" in proof.evidence("fork") or "MDB_BAD_RSLOT" in proof.evidence("fork")
+    assert "that did not open it" in proof.evidence("fork")
+
+
 @pytest.mark.soak
 def test_lmdb_without_a_lock(tmp_path: Path) -> None:
     pytest.importorskip("lmdb")
