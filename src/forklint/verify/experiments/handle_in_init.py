@@ -115,6 +115,7 @@ class HandleInInit(Experimenter):
         return {
             "classes": places,
             "keeper": None if is_in_module else places[0],
+            "lasting": bool(proof.get("lasting")),
             "attributes": named,
             "file": str(from_root(Path(finding.path))),
             "openers": list(proof["openers"]),

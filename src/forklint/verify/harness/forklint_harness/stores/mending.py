@@ -45,12 +45,12 @@ def mend(dataset: Any, spec: Mapping[str, Any]) -> None:
         os.register_at_fork(after_in_child=lambda: _transplant(all_chosen))
     for one in all_chosen:
         _on_pickling(*one)
-    if told.get("mend") and keeper is None and hasattr(os, "register_at_fork"):
+    if told.get("mend") and spec.get("lasting") and hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: _forget(dataset, spec))
 
 
 def _forget(dataset: Any, spec: Mapping[str, Any]) -> None:
-    """Take out of a module what it keeps, so that this process opens its own."""
+    """Take out of a module what its functions keep there, so that this process opens its own."""
     for one in (held for name in spec["attributes"] for held in held_by(dataset, None, name, spec["file"])):
         for part in _parts(one.value):
             with contextlib.suppress(Exception):
