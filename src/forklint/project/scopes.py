@@ -48,12 +48,14 @@ class Binding:
 class Scope:
     """A module, class or function body and the names bound in it."""
 
-    __slots__ = ("_bindings", "_children", "_elsewhere", "_note", "_stars", "node", "parent")
+    __slots__ = ("_bindings", "_children", "_elsewhere", "_globals", "_known", "_note", "_stars", "node", "parent")
 
     def __init__(self, node: ast.Module | ast.ClassDef | Function, parent: Scope | None) -> None:
         self.node = node
         self.parent = parent
         self._note: Note = untold
+        self._known: dict[ast.AST, Scope] = {}
+        """While it is filled again: the scopes of definitions that it had."""
         self.clear()
 
     def clear(self) -> None:
@@ -62,6 +64,8 @@ class Scope:
         self._children: dict[ast.AST, Scope] = {}
         self._stars: list[Binding] = []
         self._elsewhere: set[str] = set()
+        self._globals: list[Binding] = []
+        """What its ``global`` statements bind in the module's scope."""
 
     def dissolve(self) -> None:
         """Let go of all names and scopes in it and below it, which know each other; it is of no use afterwards."""
@@ -114,18 +118,29 @@ class Scope:
 
         From then on ``note`` is told of what is read.
         """
-        known = self._children
+        self._known = self._children
         self.clear()
         self._note = untold
         _fill(self, body)
         if has_walrus:
             _bind_walruses(self, body)
-        fresh, self._children = self._children, {node: known.get(node, one) for node, one in self._children.items()}
+        for node in self._known.keys() - self._children.keys():
+            self._known[node].dissolve()
+        self._known = {}
         self._note = note
-        kept = set(self._children.values())
-        for scope in (*known.values(), *fresh.values()):
-            if scope not in kept:
-                scope.dissolve()
+
+    def known(self, node: ast.AST) -> Scope | None:
+        """The scope that a definition had before this one was filled again."""
+        return self._known.get(node)
+
+    def add_global(self, binding: Binding) -> None:
+        """Take in what a ``global`` statement of it binds in the module's scope."""
+        self._globals.append(binding)
+
+    def all_globals(self) -> list[Binding]:
+        """What ``global`` statements in it and below it bind in the module's scope, in source order."""
+        below = [binding for child in self._children.values() for binding in child.all_globals()]
+        return sorted([*self._globals, *below], key=lambda one: getattr(one.node, "lineno", 0))
 
     def all_below(self) -> Iterator[Scope]:
         """Give it and all scopes in it, outermost first."""
@@ -210,6 +225,12 @@ def bodies(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
 def _bind_definition(scope: Scope, node: Function | ast.ClassDef) -> None:
     is_class = isinstance(node, ast.ClassDef)
     _add(scope, Binding(node.name, Kind.CLASS if is_class else Kind.FUNCTION, node))
+    known = scope.known(node)
+    if known is not None:
+        scope.children[node] = known
+        for binding in known.all_globals():
+            _add(scope, binding)
+        return
     inner = Scope(node, scope)
     scope.children[node] = inner
     if not isinstance(node, ast.ClassDef):
@@ -268,7 +289,10 @@ def _bind_elsewhere(scope: Scope, statement: ast.Global | ast.Nonlocal) -> None:
         home = home.parent
     for name in statement.names:
         if home is not None:
-            _add(home, Binding(name, Kind.OTHER, statement))
+            binding = Binding(name, Kind.OTHER, statement)
+            _add(home, binding)
+            if isinstance(statement, ast.Global):
+                scope.add_global(binding)
 
 
 def _bind_walruses(scope: Scope, body: list[ast.stmt]) -> None:
@@ -278,7 +302,8 @@ def _bind_walruses(scope: Scope, body: list[ast.stmt]) -> None:
                 if isinstance(node, ast.NamedExpr):
                     _add(scope, Binding(node.target.id, Kind.OTHER, statement))
     for child in scope.children.values():
-        _bind_walruses(child, child.node.body)
+        if scope.known(child.node) is None:
+            _bind_walruses(child, child.node.body)
 
 
 def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:

@@ -145,8 +145,8 @@ class HandleInInit(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Something is opened here, or where a call or base class leads, and it has to do with datasets."""
-        if not (b"class " in data or b"=" in data or NESTED.search(data)):
-            return False  # what is opened is kept by a name or by an object that gets it
+        if not (b"class " in data or b"=" in data or b"cache" in data or NESTED.search(data)):
+            return False  # what is opened is kept by a name, by an object that gets it, or by the cache of a function
         return self._screen.may_store(path)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:

@@ -46,10 +46,10 @@ class Lasting:
             return
         for scope in module.all_scopes:
             node = scope.node
-            if not isinstance(node, FUNCTIONS) or _asks_process(node):
+            function = FunctionFacts(module, node) if isinstance(node, FUNCTIONS) else None
+            if function is None or not self._handles.opens(function) or _asks_process(function.node):
                 continue
-            function = FunctionFacts(module, node)
-            for call in nodes_below(node) if self._handles.opens(function) else ():
+            for call in nodes_below(node):
                 if not isinstance(call, ast.Call) or module.scope_at(call) is not scope:
                     continue
                 row = self._openers.row(module, scope, call)
@@ -74,15 +74,15 @@ class Lasting:
     def _place(self, function: FunctionFacts, call: ast.AST) -> str:
         """Where what a call in a function gives stays; empty if nowhere, or with an object."""
         above = function.module.parents.get(call)
-        if isinstance(above, ast.Call) and isinstance(above.func, ast.Attribute) and above.func.attr == "setdefault":
-            return self._container(function, above.func.value, above.args[0])
+        if isinstance(above, ast.Call) and isinstance(above.func, ast.Attribute) and call in above.args[1:]:
+            is_kept = above.func.attr == "setdefault"
+            return self._container(function, above.func.value, above.args[0]) if is_kept else ""
         targets = _assigned(function, call)
+        cache = self._cache(function)
         values = [call, *(target for target in targets if isinstance(target, ast.Name))]
-        for node in nodes_below(function.node):
-            if isinstance(node, ast.Return) and any(_is_same(node.value, value) for value in values):
-                cache = self._cache(function)
-                if cache:
-                    return cache
+        returned = [node.value for node in nodes_below(function.node) if cache and isinstance(node, ast.Return)]
+        if any(_is_same(one, value) for one in returned for value in values):
+            return cache
         return next(filter(None, (self._stored(function, target) for target in targets)), "")
 
     def _cache(self, function: FunctionFacts) -> str:

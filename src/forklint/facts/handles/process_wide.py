@@ -72,11 +72,15 @@ class ProcessWideHandles:
 
     def _leading(self, kept: Kept) -> frozenset[str]:
         """The methods of an object that keeps a handle by which it comes to be opened."""
-        if kept.holder is None:
+        holder, function = kept.holder, kept.function.node
+        if holder is None:
             return frozenset()
-        methods = kept.holder.methods
-        reached = {name: reached_from(self._project, kept.holder, (name,)) for name in methods if name != "__init__"}
-        return frozenset(name for name, functions in reached.items() if kept.function.node in functions)
+
+        def find() -> frozenset[str]:
+            names = (name for name in holder.methods if name != "__init__")
+            return frozenset(name for name in names if function in reached_from(self._project, holder, (name,)))
+
+        return self._project.answer("methods that open", (holder, function), find)
 
     def _is_used(self, kept: Kept, dataset: ClassFacts) -> bool:
         methods = worker_methods(self._project, dataset).items()

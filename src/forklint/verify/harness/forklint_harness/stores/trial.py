@@ -2,9 +2,9 @@
 
 The order's spec says so under ``dataset``, an object with ``node`` (the class and what is known of its arguments, see
 ``node``), ``hints`` (values that configuration files give for names), ``samples``, ``seconds``, and ``world`` where an
-earlier trial has learnt it already; ``mend`` has each process get a handle of its own, ``apart`` of
-these other handles, ``unread`` says that no sample
-comes out: then the dataset is built all the same, for whether a worker can be sent it.
+earlier trial has learnt it already; ``mend`` has each process get a handle of its own, ``apart`` of these other
+handles, ``unread`` says that no sample comes out: then the dataset is built all the same, for whether a worker can be
+sent it.
 """
 
 from __future__ import annotations
