@@ -54,7 +54,22 @@ def _name(evaluator: Evaluator, source: Expression, node: ast.Name) -> list[Expr
     if any(one.kind is Kind.IMPORT for one in reaching):
         return [_of_symbol(evaluator.project.lookup(source.module, source.scope, node.id))]
     frame = source.frame if home is source.scope else None
-    return [_bound(source, home, one, frame) for one in reversed(reaching)]
+    found = (_bound(source, home, one, frame) for one in reversed(reaching))
+    return [_chosen(source, one) if one is not None and home is source.scope else one for one in found]
+
+
+def _chosen(source: Expression, given: Expression) -> Expression:
+    """The arm of ``a if test else b`` that a name holds where it is read under ``if`` with the same test."""
+    choice = given.node
+    if not isinstance(choice, ast.IfExp):
+        return given
+    test = ast.dump(choice.test)
+    below: ast.AST = source.node
+    for above in source.module.above(source.node):
+        if isinstance(above, ast.If) and below is not above.test and ast.dump(above.test) == test:
+            return given.part(choice.body if below in above.body else choice.orelse)
+        below = above
+    return given
 
 
 def _bound(source: Expression, home: Scope, binding: Binding, frame: Frame | None) -> Expression | None:

@@ -18,6 +18,7 @@ from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import is_before, nodes_below
 from forklint.project.scopes import Kind, Scope, statements
+from forklint.project.spelling import last_name
 from forklint.values import arguments, parameters, stores
 from forklint.values.calls import qualified
 from forklint.values.evaluator import Evaluator
@@ -44,6 +45,10 @@ RETURN_THEMSELVES = {"manual_seed"}
 """Methods of torch.Generator whose result is the object itself."""
 RENAMES = {"update_wrapper", "wraps", "__name__", "__qualname__"}
 """What a decorator does to let its function pass for the one that it decorates."""
+OF_CLASS = {"classmethod", "staticmethod"}
+"""Decorators of methods that know nothing of the object by which they are named."""
+COMPUTING = {"property", "cached_property"}
+"""Decorators of methods that are no part of what they give."""
 VIEWS = {"keys", "values", "items"}
 
 
@@ -166,7 +171,11 @@ class Unpicklable:
     def _attribute(self, given: Expression, node: ast.Attribute, depth: int) -> Culprit | None:
         """What is refused in ``something.name``: an attribute of an object, a bound method, a name of a module."""
         owner = self.evaluator.find(given.part(node.value)).value
-        if isinstance(owner, Instance) and self.project.method(owner.facts, node.attr) is not None:
+        bound = self.project.method(owner.facts, node.attr) if isinstance(owner, Instance) else None
+        marks = {last_name(mark) for mark in bound[1].decorator_list} if bound is not None else set()
+        if marks & OF_CLASS:
+            return None  # its class is found by name, and the object stays where it is
+        if isinstance(owner, Instance) and bound is not None and not marks & COMPUTING:
             is_self = owner.call is None or (given.frame is not None and owner == given.frame.receiver)
             if owner.call is None or is_self:  # pickling a bound method pickles its object
                 return self.objects.kept(owner, given, depth)
