@@ -29,7 +29,7 @@ def joined(one: Cuts, other: Cuts) -> Cuts:
 class Answer:
     """One remembered answer."""
 
-    __slots__ = ("cuts", "depth", "find", "key", "name", "rests", "state", "value", "within")
+    __slots__ = ("apart", "cuts", "depth", "find", "key", "name", "rests", "state", "value", "within")
 
     def __init__(self, name: str, key: Hashable, depth: int) -> None:
         self.name = name
@@ -42,6 +42,8 @@ class Answer:
         """What it leaves unknown, itself or through another answer."""
         self.find: Callable[[], Any] | None = None
         """How to find it again, if the two can be compared."""
+        self.apart = False
+        """Whether it rests on facts alone, and holds nothing of them."""
         self.within = 0
         """The depths, as bits, of the questions that came back to themselves below it: it holds while all of them are
         being answered. 0 if it always holds."""
@@ -59,15 +61,15 @@ def is_text(key: Hashable) -> bool:
     return key is None or isinstance(key, (str, int, bytes, PurePath))
 
 
-def facts_under(noted: Iterable[Fact | Answer]) -> frozenset[Fact]:
-    """All facts that some facts and answers rest on."""
+def facts_under(noted: Iterable[Fact | Answer], *, held: bool = False) -> frozenset[Fact]:
+    """All facts that some facts and answers rest on; ``held``: of which some of these may hold a part."""
     facts: set[Fact] = set()
     seen: set[Answer] = set()
     waiting = list(noted)
     while waiting:
         one = waiting.pop()
         if isinstance(one, Answer):
-            if one not in seen:
+            if one not in seen and not (held and one.apart):
                 seen.add(one)
                 waiting.extend(one.rests)
         else:

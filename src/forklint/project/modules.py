@@ -162,7 +162,7 @@ class ProjectModules(ProjectFiles):
         """
         if self._loaded <= self.most_loaded:
             return
-        needed = {fact[1] for fact in facts_under(self._reports_in_use()) if fact[0] == MODULE}
+        needed = {fact[1] for fact in facts_under(self._reports_in_use(), held=True) if fact[0] == MODULE}
         unused = [path for path in self._modules if str(path) not in needed]
         self.questions.drop((MODULE, str(path)) for path in unused)
         for path in unused:
@@ -182,6 +182,8 @@ class ProjectModules(ProjectFiles):
         if self.questions.found < self._pruning and not thoroughly:
             return
         self._pruning = self.questions.found + WORTH_PRUNING
+        if thoroughly:
+            self.questions.set_apart()
         self.questions.prune(self._reports_in_use(), thoroughly=thoroughly)
         self._bytes.pack(self._modules.keys() | self._overlay.keys())
         if self._library is not None and len(self._summaries) > MANY_SUMMARIES:

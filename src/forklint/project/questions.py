@@ -29,6 +29,7 @@ from forklint.project.answers import (
     Cuts,
     Fact,
     Rests,
+    facts_under,
     is_text,
     joined,
 )
@@ -51,6 +52,8 @@ class Questions:
         """What holds until the question at a depth is answered."""
         self._followers: dict[Fact | Answer, set[Answer]] | None = None
         """Which answers rest directly on a fact or an answer; None until something changes."""
+        self._apart: set[str] = set()
+        """The questions whose answers can do without what they were found from."""
         self._lost: list[Answer] = []
         """Those that never hold again."""
         self._renewal = 0
@@ -98,6 +101,11 @@ class Questions:
             return inside  # type: ignore[no-any-return]
         depth = self._running.depth + 1 if self._running is not None else 1
         return self._find(table, Answer(name, key, depth), find, compared=compared)
+
+    def answer_apart(self, name: str, key: Hashable, find: Callable[[], T]) -> T:
+        """Give an answer that can be compared, is text, and for which much is read (see ``set_apart``)."""
+        self._apart.add(name)
+        return self.answer(name, key, find, compared=True)
 
     def known(self, name: str, key: Hashable, default: T) -> T:
         """The answer to a question if it is remembered and still holds, else ``default``."""
@@ -265,14 +273,31 @@ class Questions:
         self._lost += unused
         self._give_up(unused)
 
+    def set_apart(self) -> None:
+        """Let answers that can do without what they were found from rest on the facts below it.
+
+        Then nothing keeps that for their sake, nor the trees that it holds. Once one of the facts changes, such an
+        answer is found again.
+        """
+        followers = self._all_followers()
+        answers = [answer for name in self._apart for _, answer in self.all_of(name)]
+        for answer in answers:
+            if answer.state == GOOD and not answer.within and not answer.apart:
+                for one in answer.rests:
+                    followers.get(one, set()).discard(answer)
+                answer.rests, answer.apart = tuple(facts_under(answer.rests)), True
+                self._follow(answer)
+
     def _give_up(self, below: Iterable[Fact | Answer]) -> None:
-        """Forget every answer that rests on some facts or answers, directly or through others."""
+        """Forget every answer that holds something of some facts or answers, directly or through others."""
         followers = self._all_followers()
         waiting = list(below)
         while waiting:
             one = waiting.pop()
             for answer in followers.pop(one, ()):
-                if answer.state != DEAD and one in answer.rests:
+                if answer.apart:
+                    followers.setdefault(one, set()).add(answer)
+                elif answer.state != DEAD and one in answer.rests:
                     answer.state = DEAD
                     self._lost.append(answer)
                     waiting.append(answer)
@@ -390,7 +415,7 @@ class Questions:
         fresh = table.get(answer.key)
         if not is_same or fresh is None or fresh.within:
             return False
-        answer.rests = fresh.rests
+        answer.rests, answer.apart = fresh.rests, False
         table[answer.key] = answer
         self._follow(answer)
         return True

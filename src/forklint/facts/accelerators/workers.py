@@ -157,7 +157,7 @@ class WorkerUses:
             module = self.project.module(path)
             return frozenset(str(home.path) for home in self._run_by(module)) if module is not None else frozenset()
 
-        return self.project.answer("files run by workers", path, find, compared=True)
+        return self.project.questions.answer_apart("files run by workers", path, find)
 
     def _run_by(self, module: Module) -> Running:
         """Every function that the workers of a module's loaders run, with the loader."""

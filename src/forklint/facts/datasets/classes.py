@@ -31,12 +31,17 @@ def _is_dataset(project: Project, facts: ClassFacts) -> bool:
     ancestry = project.ancestry(facts)
     if inherits_dataset(project, facts):
         return True
-    if any(name.endswith(("nn.Module", "Exception", "Sampler")) for name in ancestry.external):
+    if is_model(project, facts) or any(name.endswith(("Exception", "Sampler")) for name in ancestry.external):
         return False
     methods = {name for owner in ancestry.classes for name in owner.methods}
     if {"__getitem__", "__len__"} <= methods and project.graph.any_reached(facts.module.path, word_test(b"torch")):
         return not _is_used_otherwise(project, facts)
     return bool(methods & set(entries())) and _goes_to_loader(project, facts)
+
+
+def is_model(project: Project, facts: ClassFacts) -> bool:
+    """Whether objects of a class are models, which stay where they are trained."""
+    return any(name.endswith("nn.Module") for name in project.ancestry(facts).external)
 
 
 def inherits_dataset(project: Project, facts: ClassFacts) -> bool:

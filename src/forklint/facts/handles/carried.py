@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from forklint.facts.datasets.carriers import receiver
-from forklint.facts.datasets.classes import is_dataset
+from forklint.facts.datasets.classes import is_dataset, is_model
 from forklint.facts.datasets.workers import (
     INIT_PATH,
     NOT_IN_WORKERS,
@@ -92,7 +92,7 @@ class Handles:
 
     def opened_early(self, facts: ClassFacts) -> dict[StoredHandle, EarlyCall]:
         """The handles that a dataset or reader opens on first use, where programs use it before they load."""
-        if not self._may_open(facts, tuple(facts.methods)):
+        if is_model(self._project, facts) or not self._may_open(facts, tuple(facts.methods)):
             return {}
         return self._project.answer("handles opened early", facts, lambda: self._find_early(facts))
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
+from pathlib import Path
 from typing import NamedTuple
 
 from forklint.facts.datasets.classes import is_dataset
@@ -37,6 +38,14 @@ class EarlyCall(NamedTuple):
     node: ast.expr
 
 
+class _Run(NamedTuple):
+    """The same, of whatever class it is."""
+
+    method: str
+    owner: Expression
+    loader: Loader
+
+
 def early_calls(project: Project, facts: ClassFacts) -> tuple[EarlyCall, ...]:
     """What programs run of the objects of a class before loaders with workers get them."""
     return project.answer("run before loading", facts, lambda: tuple(_Search(project, facts).found()))
@@ -61,69 +70,94 @@ class _Search:
         loading = files_with_loaders(self._project)
         named = {path for name in self._methods - set(ENTRIES) for path in self._project.where(CALL, name)}
         naming = set(self._project.where(WORD, self._facts.name))
-        for module in self._project.modules([path for path in loading if path in named | naming]):
-            for loader in loaders_of(self._project, module):
-                for call in self._before(loader):
-                    if call.method not in seen:
-                        seen.add(call.method)
-                        yield call
+        for path in loading:
+            if path not in named | naming or self._methods.isdisjoint(_methods_run(self._project, path)):
+                continue
+            module = self._project.module(path)
+            for run in _runs(self._project, module) if module is not None else ():
+                if run.method in self._methods and run.method not in seen and self._is_meant(run):
+                    seen.add(run.method)
+                    yield EarlyCall(run.method, run.owner.module, run.owner.node)
 
-    def _before(self, loader: Loader) -> Iterator[EarlyCall]:
-        """Give what was run of a loader's dataset by the time it is made, or its dataset handed to who makes it."""
-        source = loader.option("dataset") or loader.option((*loader.row.positions, "dataset")[0])
-        if loader.workers.kind is Workers.NONE or not isinstance(source, Expression):
-            return
-        for given in (source, *self._handed(source)):
-            names = _sources(given.scope, given.node)
-            for node in nodes_below(given.scope.node):
-                method, owner = _run(node) or ("", None)
-                if isinstance(node, ast.Call) and method not in self._methods:
-                    method, owner = self._read_within(given, node, names) or ("", None)
-                if owner is None or method not in self._methods or spelt(owner) not in names:
-                    continue
-                comes = is_before(owner, given.node) and given.module.scope_at(owner) is given.scope
-                comes = comes and _goes_on_to(given.module, owner, given.node)
-                if comes and self._is_meant(method, given.part(owner)):
-                    yield EarlyCall(method, given.module, owner)
+    def _is_meant(self, run: _Run) -> bool:
+        """Whether an object is of the class, as far as is known, or since only datasets have such a method."""
+        return self._is_of_class(run) and run.loader.workers.kind is not Workers.NONE
 
-    def _read_within(self, place: Expression, call: ast.Call, names: set[str]) -> tuple[str, ast.expr] | None:
-        """The method that a function of the project runs of what it is given: ``mean_of(data)``."""
-        given = {number: one for number, one in enumerate(call.args) if spelt(one) in names}
-        function = self._project.resolve(place.module, place.scope, call.func) if given else None
-        if not isinstance(function, FunctionFacts) or function.owner is not None:
-            return None
-        own = [argument.arg for argument in function.node.args.args]
-        for number, argument in given.items():
-            for node in nodes_below(function.node):
-                method, owner = _run(node) or ("", None)
-                is_it = number < len(own) and isinstance(owner, ast.Name) and owner.id == own[number]
-                if is_it and method in self._methods and function.module.scope_at(node) is function.scope:
-                    return method, argument
-        return None
-
-    def _handed(self, source: Expression) -> Iterator[Expression]:
-        """Give what callers hand over where a parameter is what a loader gets."""
-        name, function = source.node, source.scope.node
-        bound = source.scope.bound(name.id) if isinstance(name, ast.Name) else []
-        if not isinstance(function, FUNCTIONS) or [binding.kind for binding in bound] != [Kind.PARAMETER]:
-            return
-        facts = FunctionFacts(source.module, function)
-        for call in callers.of(self._evaluator, facts).calls:
-            given = call.get(bound[0].name, parameters.position(facts, bound[0].name))
-            if isinstance(given, Expression):
-                yield given
-
-    def _is_meant(self, method: str, owner: Expression) -> bool:
-        """Whether an object is of the class: as far as is known, or since only datasets have such a method."""
-        if method in ENTRIES:  # of a list of datasets they give a dataset
-            known = self._evaluator.find(owner).value
+    def _is_of_class(self, run: _Run) -> bool:
+        if run.method in ENTRIES:  # of a list of datasets they give a dataset
+            known = self._evaluator.find(run.owner).value
             return isinstance(known, Instance) and known.facts in self._family
-        classes = classes_of(self._evaluator, owner)
+        classes = classes_of(self._evaluator, run.owner)
         if classes:
             return not self._family.isdisjoint(classes)
-        homes = list(islice(self._project.mentioning(method), MOST_HOMES + 1))
-        having = [facts for module in homes for facts in module.classes if method in facts.methods]
+        homes = list(islice(self._project.mentioning(run.method), MOST_HOMES + 1))
+        having = [facts for module in homes for facts in module.classes if run.method in facts.methods]
         return len(homes) <= MOST_HOMES and all(is_dataset(self._project, facts) for facts in having)
+
+
+def _methods_run(project: Project, path: Path) -> frozenset[str]:
+    """The methods that a file runs of what its loaders get."""
+
+    def find() -> frozenset[str]:
+        module = project.module(path)
+        return frozenset(run.method for run in _runs(project, module)) if module is not None else frozenset()
+
+    return project.questions.answer_apart("methods run before loading", path, find)
+
+
+def _runs(project: Project, module: Module) -> tuple[_Run, ...]:
+    """What is run of the datasets of a module's loaders by the time they are made."""
+    return project.answer("run before loaders", module, lambda: tuple(_find_runs(project, module)))
+
+
+def _find_runs(project: Project, module: Module) -> Iterator[_Run]:
+    """Give what was run of the dataset of each loader, or of what its caller hands over as its dataset."""
+    for loader in loaders_of(project, module):
+        source = loader.option("dataset") or loader.option((*loader.row.positions, "dataset")[0])
+        for given in (source, *_handed(project, source)) if isinstance(source, Expression) else ():
+            names = _sources(given.scope, given.node)
+            for node in nodes_below(given.scope.node):
+                for method, owner in _run_at(project, given, node, names):
+                    comes = is_before(owner, given.node) and given.module.scope_at(owner) is given.scope
+                    if comes and _goes_on_to(given.module, owner, given.node):
+                        yield _Run(method, given.part(owner), loader)
+
+
+def _run_at(project: Project, place: Expression, node: ast.AST, names: set[str]) -> Iterator[tuple[str, ast.expr]]:
+    """Give the methods that a node runs of what a loader gets, and of which expression."""
+    method, owner = _run(node) or ("", None)
+    if owner is not None and spelt(owner) in names:
+        yield method, owner
+    if isinstance(node, ast.Call):
+        yield from _run_within(project, place, node, names)
+
+
+def _run_within(project: Project, place: Expression, call: ast.Call, names: set[str]) -> Iterator[tuple[str, ast.expr]]:
+    """Give the methods that a function of the project runs of what it is given: ``mean_of(data)``."""
+    given = {number: one for number, one in enumerate(call.args) if spelt(one) in names}
+    function = project.resolve(place.module, place.scope, call.func) if given else None
+    if not isinstance(function, FunctionFacts) or function.owner is not None:
+        return
+    own = [argument.arg for argument in function.node.args.args]
+    for number, argument in given.items():
+        for node in nodes_below(function.node):
+            method, owner = _run(node) or ("", None)
+            is_it = number < len(own) and isinstance(owner, ast.Name) and owner.id == own[number]
+            if is_it and function.module.scope_at(node) is function.scope:
+                yield method, argument
+
+
+def _handed(project: Project, source: Expression) -> Iterator[Expression]:
+    """Give what callers hand over where a parameter is what a loader gets."""
+    name, function = source.node, source.scope.node
+    bound = source.scope.bound(name.id) if isinstance(name, ast.Name) else []
+    if not isinstance(function, FUNCTIONS) or [binding.kind for binding in bound] != [Kind.PARAMETER]:
+        return
+    facts = FunctionFacts(source.module, function)
+    for call in callers.of(Evaluator(project), facts).calls:
+        given = call.get(bound[0].name, parameters.position(facts, bound[0].name))
+        if isinstance(given, Expression):
+            yield given
 
 
 def _goes_on_to(module: Module, first: ast.expr, second: ast.expr) -> bool:
