@@ -113,6 +113,8 @@ class Program:
             if self._is_over or not self.budget.spend():
                 return
             if isinstance(step, Part):
+                if until is not None and step.is_behind(until):
+                    return
                 inside = until is not None and step.holds(until)
                 if not self._leaves_out(step, inside=inside):
                     self._part(step, chain, way.then(step.way), until if inside else None)

@@ -156,6 +156,10 @@ class Part:
         """Whether a statement that ends at a position is one of them, or stands in one."""
         return self.ends is not None and start_of(self.ends[0]) < position <= end_of(self.ends[1])
 
+    def is_behind(self, position: Position) -> bool:
+        """Whether all of them stand behind a position."""
+        return self.ends is not None and start_of(self.ends[0]) >= position
+
 
 Step = Event | Imports | Enters | Part
 Trace = tuple[Step, ...]
