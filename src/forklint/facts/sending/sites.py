@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from forklint.facts.loading.loaders import Loader, loader_at, loaders_of
+from forklint.facts.loading.loaders import Loader, files_with_loaders, loader_at, loaders_of
 from forklint.facts.loading.rows import loader_row
 from forklint.facts.loading.screening import loader_names
 from forklint.facts.starting.methods import asked_by, asked_of, cells_for, forked, set_for
@@ -23,6 +23,7 @@ from forklint.project.scopes import Binding, Kind, parameters
 from forklint.project.spelling import all_arguments, argument, last_name
 from forklint.records import dataclass
 from forklint.runs.calls import callee, runs_at_once
+from forklint.summaries.summary import FUNCTION
 from forklint.summaries.terms import CALL
 from forklint.values import arguments
 from forklint.values.evaluator import Evaluator
@@ -91,12 +92,14 @@ class Sites:
 
     def in_module(self, module: Module) -> Iterator[Sent]:
         """Give what the calls of a module send."""
-        names = self._names()
+        names, loading = self._names(), self._loading()
         for node in module.nodes:
             if not isinstance(node, ast.Call):
                 continue
-            sent = [*self.of_call(module, module.scope_at(node), node)] if last_name(node.func) in names else []
-            if not sent and any(map(partial(_may_be_refused, module), all_arguments(node))):
+            name = last_name(node.func)
+            sent = [*self.of_call(module, module.scope_at(node), node)] if name in names else []
+            may_be = _may_be_dataset if name in loading else _may_be_refused
+            if not sent and any(may_be(module, one) for one in all_arguments(node)):
                 sent = [*self.through(module, node)]
             yield from sent
 
@@ -120,6 +123,20 @@ class Sites:
         known = (starters(self.project.settings.starters), *_launching())
         last = {name.rpartition(".")[2] for rows in known for name in rows}
         return senders().pool_methods | last | loader_names(self.project)
+
+    def _loading(self) -> frozenset[str]:
+        """Names of the functions and methods that may make a loader of what they are given."""
+        return self.project.answer("names of what loads", None, self._find_loading, compared=True)
+
+    def _find_loading(self) -> frozenset[str]:
+        names = loader_names(self.project)
+        summaries = (self.project.summary(path) for path in files_with_loaders(self.project))
+        scopes = (scope for one in summaries if one is not None for scope in one.scopes if scope.kind == FUNCTION)
+        return frozenset(
+            scope.name
+            for scope in scopes
+            if scope.parameters and any(call.rpartition(".")[2] in names for call in scope.calls)
+        )
 
     def of_call(self, module: Module, scope: Scope, call: ast.Call) -> Iterator[Sent]:
         """Give what a call sends; nothing if it sends nothing that is pickled anywhere."""
@@ -312,6 +329,15 @@ def _may_be_refused(module: Module, value: ast.expr) -> bool:
         return False
     is_local = found[0].parent is not None and any(one.kind is Kind.FUNCTION for one in found[1])
     return is_local or any(isinstance(one.value, ast.Lambda) for one in found[1])
+
+
+def _may_be_dataset(module: Module, value: ast.expr) -> bool:
+    """Whether an argument is something that a call has made, or may be refused by itself."""
+    if isinstance(value, (ast.Call, ast.Attribute)):
+        return True
+    found = module.scope_at(value).find(value.id) if isinstance(value, ast.Name) else None
+    is_made = found is not None and any(isinstance(one.value, ast.Call) for one in found[1])
+    return is_made or _may_be_refused(module, value)
 
 
 def _is_refused(source: Source | None) -> bool:
