@@ -123,6 +123,31 @@ HEALTHY = [
         "FKL501",
         "inconclusive",
     ),
+    (  # what objects get from their arguments cannot be read
+        (
+            "def take(owner, given):\n    for name, value in given.items():\n        setattr(owner, name, value)\n\n"
+            "class Own:\n    def __init__(self, step):\n        take(self, locals())\n\n"
+            "    def run(self):\n        self.step()\n"
+        ),
+        10,
+        "FKL501",
+        "inconclusive",
+    ),
+    (  # an object of another class
+        (
+            "class Other:\n    def step(self):\n        pass\n\n"
+            "class Own:\n    def __new__(cls, kind):\n        return Other()\n\nown = Own(1)\nown.step()\n"
+        ),
+        10,
+        "FKL501",
+        "inconclusive",
+    ),
+    (  # what a class for others calls, which no class here has
+        "class StepMixin:\n    def run(self):\n        self.step()\n\nclass Trainer(StepMixin):\n    step = None\n",
+        3,
+        "FKL501",
+        "inconclusive",
+    ),
     (
         "from torch.utils.data import DataLoader\n\n\nfor _ in DataLoader([1, 2], collate_fn=lambda x: x):\n    pass\n",
         4,
@@ -145,6 +170,13 @@ def test_a_method_that_is_nowhere_is_confirmed(suspect) -> None:
     found = suspect(text, 3, "FKL501")
     assert found["verdict"] == "confirmed"
     assert "AttributeError" in found["evidence"]
+
+
+def test_a_line_beside_a_finding_is_judged_by_itself(suspect) -> None:
+    first = 'import torch, os\nos.environ["OMP_NUM_THREADS"] = "1"\n'
+    found = suspect(first + 'os.environ["NOBODY_READS_THIS"] = "1"\n', 3, "FKL101")
+    assert found["finding"]["location"]["row"] == 3
+    assert found["verdict"] != "confirmed", found["evidence"]
 
 
 def test_an_experiment_that_cannot_be_aimed_says_so(suspect) -> None:

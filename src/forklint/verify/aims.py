@@ -15,7 +15,9 @@ from forklint.facts.environment.settings import settings_in
 from forklint.facts.handles.openers import Openers
 from forklint.facts.hooks.meaning import meant_hook
 from forklint.facts.members.attribute_stores import is_assigned_somewhere
+from forklint.facts.members.attributes import Attributes
 from forklint.facts.members.guards import is_excused, is_hidden, is_method_excused
+from forklint.facts.members.suppliers import Suppliers
 from forklint.facts.sending.sites import Sites
 from forklint.knowledge.handles import openers
 from forklint.knowledge.random_streams import generators
@@ -148,6 +150,18 @@ def _elsewhere(project: Project, module: Module, use: ast.Attribute, facts: Clas
         return f"an object of `{facts.name}` or of a subclass defines `{use.attr}` itself"
     if is_assigned_somewhere(project, use.attr, [module, *{one.module for one in family}]):
         return f"`{use.attr}` is set on objects elsewhere in the project"
+    return _not_known(project, facts, use.attr)
+
+
+def _not_known(project: Project, facts: ClassFacts, name: str) -> str:
+    """Why the code of a class does not tell whether its objects have a name; an object that is not set up lacks it."""
+    attributes = Attributes(project)
+    if attributes.makes_others(facts):
+        return f"calling `{facts.name}` may give an object of another class"
+    if attributes.is_patched(facts) or not attributes.lacking(facts, {name}):
+        return f"objects of `{facts.name}` may get attributes that cannot be read from the code of the class"
+    if Suppliers(project, attributes).may_give_self(facts, name):
+        return f"`{facts.name}` is for other classes, and their objects may have `{name}`"
     return ""
 
 

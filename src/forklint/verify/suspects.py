@@ -55,21 +55,34 @@ def read(text: str) -> Suspicion:
 
 def finding_for(suspicion: Suspicion, project: Project, found: Sequence[Finding]) -> tuple[Finding, Judgement | None]:
     """What lint itself found there, else the finding made from the line; with a judgement if nothing is to be run."""
-    near = [one for one in found if one.code == suspicion.code and abs(one.span.row - suspicion.row) <= NEAR]
-    if near:
-        return min(near, key=lambda one: abs(one.span.row - suspicion.row)), None
+    row, known = suspicion.row, [one for one in found if one.code == suspicion.code]
+    on_row = next((one for one in known if one.span.row <= row <= one.span.end_row), None)
+    if on_row is not None:
+        return on_row, None
+    near = min(known, key=lambda one: abs(one.span.row - row), default=None)
+    if near is not None and abs(near.span.row - row) > NEAR:
+        near = None
     module = project.module(from_root(suspicion.path))
-    if module is None or suspicion.row > len(module.document.lines):
+    if module is None or row > len(module.document.lines):
         why = "the file cannot be parsed" if module is None else f"the file has {len(module.document.lines)} lines"
         return bare(suspicion, project.root), _unaimed(suspicion, why, "check the path and the line")
     aim = AIMS.get(suspicion.code)
+    if aim is None and near is not None:
+        return near, None
     if aim is None:
         why = "its experiment needs a finding of lint"
         return bare(suspicion, project.root), _unaimed(suspicion, why, "run forklint on the file")
-    aimed = aim(project, module, suspicion.row)
+    aimed = aim(project, module, row)
+    if near is not None and (isinstance(aimed, str) or not _is_on(module, aimed, row)):
+        return near, None
     if isinstance(aimed, str):
         return bare(suspicion, project.root), _unaimed(suspicion, aimed, "pass the line of the suspected code")
     return _made(suspicion, project, module, aimed), None
+
+
+def _is_on(module: Module, aimed: Aim, row: int) -> bool:
+    """Whether what a line points to begins on it, so that a finding beside it is about something else."""
+    return module.span(aimed.node).row == row
 
 
 def with_doubt(finding: Finding, judgement: Judgement, observations: Sequence[Observation]) -> Judgement:
