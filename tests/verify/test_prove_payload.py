@@ -84,6 +84,29 @@ if __name__ == "__main__":
 """
 
 
+ACTORS = """
+import multiprocessing
+
+
+class Actors:
+    def __init__(self):
+        self.actors = []
+
+    def act(self, index):
+        print(index)
+
+    def start(self):
+        for index in range({number}):
+            actor = multiprocessing.Process(target=self.act, args=(index,))
+            actor.start()
+            self.actors.append(actor)
+
+
+if __name__ == "__main__":
+    Actors().start()
+"""
+
+
 @pytest.fixture
 def verdict(command, tmp_path: Path):
     def run(text: str, *arguments: str) -> dict:
@@ -182,6 +205,17 @@ def test_a_class_under_the_guard_is_not_found(verdict) -> None:
     found = verdict(GUARDED, "--start-method", "fork", "--start-method", "spawn")
     assert found["verdict"] == "confirmed"
     assert "Can't get attribute 'Numbers' on <module '__mp_main__'" in found["evidence"]
+
+
+def test_a_started_process_is_sent_with_the_next_one(verdict) -> None:
+    found = verdict(ACTORS.format(number=3), "--start-method", "fork", "--start-method", "spawn")
+    assert found["verdict"] == "confirmed", found["evidence"]
+    assert "weakref" in found["evidence"]
+
+
+def test_a_first_process_shows_nothing_of_the_next_one(verdict) -> None:
+    found = verdict(ACTORS.format(number=1), "--start-method", "fork", "--start-method", "spawn")
+    assert found["verdict"] == "inconclusive", found["evidence"]
 
 
 @pytest.mark.soak

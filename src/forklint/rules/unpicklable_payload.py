@@ -47,7 +47,8 @@ class UnpicklablePayload(Rule):
     views of a dictionary, `torch.Generator` (on Linux), and open handles outside of a dataset (those in a dataset are
     reported by FKL301). Datasets of the project with such an attribute are reported wherever they are loaded. In a
     notebook, it reports functions and classes defined in the notebook itself. `sampler`, `batch_sampler` and
-    `generator` stay in the parent.
+    `generator` stay in the parent. A dataset that is passed to a function or method which makes the loader is followed
+    there. A method of an object that keeps the processes it has started cannot be the `target` of the next one.
 
     The rule reports nothing if the number of workers is 0 or unknown, if the start method is fork, if `__getstate__` or
     `__reduce__` drops the attribute, and for libraries that use dill or cloudpickle (`multiprocess`, `pathos`, joblib).
@@ -145,7 +146,8 @@ class UnpicklablePayload(Rule):
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
         """The call that sends it and the parameter, or the dataset, and the attributes that lead to it.
 
-        ``late``: words of the error of a process that cannot read what was pickled.
+        ``late``: words of the error of a process that cannot read what was pickled; ``again``: whether only a further
+        process of the call is refused.
         """
         payload: Payload = suspect.facts
         sent = payload.sent
@@ -161,6 +163,7 @@ class UnpicklablePayload(Rule):
             "dataset": payload.dataset.place if payload.dataset is not None else None,
             "path": payload.culprit.path,
             "late": payload.culprit.late,
+            "again": payload.culprit.again,
             "what": payload.culprit.name,
         }
 

@@ -11,6 +11,7 @@ from forklint.facts.loading.loaders import never_has_workers
 from forklint.facts.machines.signs import expects_pickling
 from forklint.facts.sending.beside import datasets_beside, kept_by
 from forklint.facts.sending.sites import Sent, Sites, is_own_loader
+from forklint.facts.sending.started import kept_when_started
 from forklint.facts.sending.unpicklable import Unpicklable
 from forklint.facts.sending.values import Culprit, Why, is_local
 from forklint.facts.starting.methods import DEFAULT_METHOD, cells_for
@@ -79,8 +80,14 @@ class Payloads:
         is_kept = any(one.why is Why.HANDLE and one.path for one in found)
         return self._unpicklable(steps, handles=False).all_of(given) if is_kept else found
 
+    def _refused(self, sent: Sent, steps: int) -> list[Culprit]:
+        """What is refused in what a call sends; else a process that its object keeps by then."""
+        found = self._culprits(sent.given, steps)
+        started = kept_when_started(self.project, sent) if not found else None
+        return found if started is None else [started]
+
     def _sent(self, module: Module, sent_here: Iterable[Sent], steps: int) -> Iterator[Payload]:
-        each = ((sent, culprit) for sent in sent_here for culprit in self._culprits(sent.given, steps))
+        each = ((sent, culprit) for sent in sent_here for culprit in self._refused(sent, steps))
         for sent, culprit in each:
             if sent.module is not module and culprit.module is not module:
                 continue

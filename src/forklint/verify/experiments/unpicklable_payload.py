@@ -132,6 +132,7 @@ class UnpicklablePayload(Experimenter):
             "call": proof["call"],
             "classes": [dict(zip(("file", "qualname"), place, strict=True))] if place is not None else [],
             "late": bool(proof["late"]),
+            "again": bool(proof.get("again")),
             "batches": BATCHES,
             "others": self.context.others,
         }

@@ -2,7 +2,8 @@
 
 The order's spec: ``to`` (``loader``, ``process`` or ``pipe``), ``call`` (``file``, ``first`` and ``last`` row of the
 call that sends it, or null), ``classes`` (of datasets, if there is no call), ``late`` (whether it pickles, and the
-new process may not be able to read it), ``batches``, ``others``.
+new process may not be able to read it), ``again`` (whether the first process of the call is started, and the second one
+is looked at), ``batches``, ``others``.
 """
 
 from __future__ import annotations
@@ -136,13 +137,15 @@ def _watch_processes(order: Mapping[str, Any]) -> None:
     kind: Any = multiprocessing.process.BaseProcess
     make, start, late = kind.__init__, kind.start, order["spec"]["late"]
     is_tolerant = "tolerance" in order["spec"]
+    further = [True] if order["spec"].get("again") else []
 
     def __init__(process: Any, *args: Any, **kwargs: Any) -> None:
         make(process, *args, **kwargs)
         process._forklint_place = caller()
         if is_tolerant and is_within(process._forklint_place, order["spec"]["call"]):
             _begin_tolerantly(process, order)
-            start_watched(process)  # whether and when the program would start it does not matter
+            if not further:
+                start_watched(process)  # whether and when the program would start it does not matter
 
     def start_watched(process: Any) -> None:
         place = process.__dict__.pop("_forklint_place", "")
@@ -151,6 +154,10 @@ def _watch_processes(order: Mapping[str, Any]) -> None:
             return
         if getattr(process, "_start_method", None) == "fork" or order["factors"].get("start_method") == "fork":
             journal.record("inherited")
+        elif further:
+            further.clear()
+            start(process)
+            return
         elif tell({"target": process._target, "args": process._args, "kwargs": process._kwargs}) and late:
             start(process)
             process.join(PATIENCE)
