@@ -84,9 +84,16 @@ def _beside(module: Module, function: Function, call: ast.Call) -> str:
         name = _attribute(earlier.targets[0], function) if isinstance(earlier, ast.Assign) else ""
         if name and isinstance(value, ast.Call) and last_name(value.func) == TO:
             starts = (node for node in _calls(function, "start") if is_before(earlier, node) and is_before(node, call))
-            if any(_spelt(node) == f"{first_parameter(function)}.{name}" for node in starts):
+            own = f"{first_parameter(function)}.{name}"
+            if any(_spelt(node) == own for node in starts) and not _is_replaced(function, own, earlier, call):
                 return name
     return ""
+
+
+def _is_replaced(function: Function, own: str, first: ast.AST, last: ast.AST) -> bool:
+    """Whether something else is stored in an attribute between two places."""
+    stores = (one for one in nodes_below(function) if isinstance(getattr(one, "ctx", None), ast.Store))
+    return any(dotted(one) == own and is_before(first, one) and is_before(one, last) for one in stores)
 
 
 def _within(module: Module, function: Function, node: ast.AST) -> Iterator[ast.AST]:
