@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from abc import ABCMeta
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from pathlib import Path
@@ -39,8 +40,8 @@ MAKING = frozenset({"__new__", "__init__", "__prepare__", "__getattr__", "__geta
 
 
 def missed_on_classes(names: AbstractSet[str]) -> set[str]:
-    """Those names that a class itself lacks if its objects do: no class has them because it is one."""
-    return {name for name in names if not hasattr(type, name) and not name.startswith("__")}
+    """Those names that a class itself lacks if its objects do: no class has them because it is one, abstract or not."""
+    return {name for name in names if not hasattr(ABCMeta, name) and not name.startswith("__")}
 
 
 @dataclass(frozen=True)
