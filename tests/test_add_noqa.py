@@ -258,6 +258,8 @@ def test_it_stands_alone(forklint, tmp_path: Path, other: str) -> None:
 def test_after_it_every_hazard_of_the_fixtures_is_silent(forklint, tmp_path: Path, folders: list[str]) -> None:
     for folder in folders:
         shutil.copytree(FIXTURES / folder, tmp_path / folder, ignore=shutil.ignore_patterns("*.fixed.*"))
+    for path in tmp_path.rglob("*.json"):  # which has no comments
+        path.unlink()
     before = {path: ast.dump(ast.parse(path.read_bytes())) for path in tmp_path.rglob("*.py")}
     assert forklint("--ignore", "FKL002", cwd=tmp_path).returncode == 1
     assert forklint("--add-noqa", "--ignore", "FKL002", cwd=tmp_path).returncode == 0

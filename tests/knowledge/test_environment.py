@@ -95,7 +95,7 @@ def observed(variable: str, value: str, module: str, probe: str, moment: str) ->
     setting = f"import os; os.environ[{variable!r}] = {value!r}"
     imports = f"import {module}"
     if "torch.distributed" in probe:
-        imports += "\nimport torch.distributed"
+        imports += "\nimport datetime, torch.distributed"
     if "numexpr" in probe:
         imports += "\nimport numexpr"
     lines = {"unset": [imports], "early": [setting, imports], "late": [imports, setting]}[moment]
