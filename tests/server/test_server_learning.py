@@ -56,6 +56,16 @@ def test_an_open_file_is_answered_before_all_others_are_read(large: Path) -> Non
         assert not is_read(client), "all is stored"
 
 
+def test_what_was_read_is_stored_where_the_environment_says(large: Path, tmp_path_factory, monkeypatch) -> None:
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("FORKLINT_CACHE_DIR", str(folder))
+    with serving(large) as client:
+        client.open("heir.py")
+        client.wait(lambda: is_read(client), "it is never read")
+    assert list(folder.rglob("*.sqlite"))
+    assert not (large / ".forklint_cache").exists()
+
+
 def test_nothing_is_stored_where_nothing_may_be(large: Path) -> None:
     """Then this process reads what it needs."""
     (large / "pyproject.toml").unlink()

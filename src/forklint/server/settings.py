@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,11 +11,17 @@ from typing import Any
 from forklint import config
 
 
+def of_environment() -> dict[str, Any]:
+    """What variables of the environment set, as for the command."""
+    folder = os.environ.get("FORKLINT_CACHE_DIR")
+    return {"cache_dir": folder} if folder else {}
+
+
 @dataclass(frozen=True)
 class ClientSettings:
     """The settings of the section ``forklint`` of an editor."""
 
-    overrides: Mapping[str, Any] = field(default_factory=dict)
+    overrides: Mapping[str, Any] = field(default_factory=of_environment)
     """What comes on top of the settings of each project."""
     configuration: Path | None = None
     """The one file of settings that is read in place of the projects' own."""
@@ -76,7 +83,7 @@ def read(data: Any, *, is_trusted: bool = True) -> tuple[ClientSettings, list[st
 
     Empty and missing values stand for what the project says.
     """
-    own, overrides, problems = dict[str, Any](), dict[str, Any](), list[str]()
+    own, overrides, problems = dict[str, Any](), of_environment(), list[str]()
     for key, value in (data if isinstance(data, Mapping) else {}).items():
         known = OVERRIDES.get(key) or OWN.get(key)
         if known is None or value is None or value in ("", []):
