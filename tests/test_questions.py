@@ -140,7 +140,7 @@ class TestChanges:
         for step in range(400):
             numbers.set(n3=step)
             assert total() == step
-            sizes.append(sum(map(len, numbers.questions._followers.values())))
+            sizes.append(sum(map(len, numbers.questions._followers._of.values())))
         assert max(sizes[100:]) <= max(sizes[:100])
 
 

@@ -94,9 +94,11 @@ def test_what_another_program_shares_with_the_trial_stays(observe, name):
     holder = []
 
     def make() -> None:
-        file = path.open("w+b")
+        whole = path.with_name(f"of-{name}")
+        file = whole.open("w+b")
         file.write(bytes(100))
         file.flush()
+        whole.rename(path)  # a file that is there and empty cannot be mapped
         holder.append(file)
 
     threading.Timer(0.3, make).start()

@@ -15,7 +15,7 @@ fixed answer must be the least one (nothing, no, not known), and more below must
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeVar
 
 from forklint.project.answers import (
@@ -33,6 +33,7 @@ from forklint.project.answers import (
     is_text,
     joined,
 )
+from forklint.project.followers import Followers
 
 T = TypeVar("T")
 _REFUSED = object()
@@ -50,8 +51,8 @@ class Questions:
         self._within = 0
         self._rounds: dict[int, list[Answer]] = {}
         """What holds until the question at a depth is answered."""
-        self._followers: dict[Fact | Answer, set[Answer]] | None = None
-        """Which answers rest directly on a fact or an answer; None until something changes."""
+        self._followers: Followers | None = None
+        """None until something changes."""
         self._apart: set[str] = set()
         """The questions whose answers can do without what they were found from."""
         self._lost: list[Answer] = []
@@ -74,7 +75,7 @@ class Questions:
         """Say that what is being answered rests on all that something else rests on, answers of others included."""
         self._noted.update(dict.fromkeys(rests))
         if self._followers is not None:
-            self._follow_below(rests)
+            self._followers.follow_below(rests)
 
     def cut(self, what: str, steps: int) -> None:
         """Say that what is being answered leaves something unknown: what was stopped, and after how many steps."""
@@ -170,7 +171,7 @@ class Questions:
         for answer in answers:
             answer.rests, answer.cuts, answer.within = first.rests, first.cuts, first.within
             if self._followers is not None:
-                self._follow(answer)
+                self._followers.follow(answer)
         if first.within:
             self._rounds.setdefault(first.within.bit_length() - 1, []).extend(answers)
 
@@ -219,7 +220,7 @@ class Questions:
         followers = self._all_followers()
         waiting: list[Answer] = []
         for fact in changed:
-            for answer in followers.pop(fact, ()):
+            for answer in followers.take(fact):
                 if answer.state < STALE and fact in answer.rests:  # it may have been found again without it
                     answer.state = STALE
                     waiting.append(answer)
@@ -228,7 +229,7 @@ class Questions:
             is_lost = below.state == STALE and below.find is None
             if is_lost:
                 self._lost.append(below)
-            for answer in followers.get(below, ()):
+            for answer in followers.of(below):
                 if below not in answer.rests:
                     continue
                 if is_lost and answer.find is None and answer.state < STALE:
@@ -283,10 +284,9 @@ class Questions:
         answers = [answer for name in self._apart for _, answer in self.all_of(name)]
         for answer in answers:
             if answer.state == GOOD and not answer.within and not answer.apart:
-                for one in answer.rests:
-                    followers.get(one, set()).discard(answer)
-                answer.rests, answer.apart = tuple(facts_under(answer.rests)), True
-                self._follow(answer)
+                before, answer.rests, answer.apart = answer.rests, tuple(facts_under(answer.rests)), True
+                followers.follow(answer)
+                followers.leave(answer, tuple(one for one in before if isinstance(one, Answer)))
 
     def _give_up(self, below: Iterable[Fact | Answer]) -> None:
         """Forget every answer that holds something of some facts or answers, directly or through others."""
@@ -294,9 +294,9 @@ class Questions:
         waiting = list(below)
         while waiting:
             one = waiting.pop()
-            for answer in followers.pop(one, ()):
+            for answer in followers.take(one):
                 if answer.apart:
-                    followers.setdefault(one, set()).add(answer)
+                    followers.follow(answer)
                 elif answer.state != DEAD and one in answer.rests:
                     answer.state = DEAD
                     self._lost.append(answer)
@@ -314,28 +314,21 @@ class Questions:
         """
         waiting, self._lost = self._lost, []
         self._drop(waiting)
-        followers = self._followers if self._followers is not None else {}
         while waiting:
             answer = waiting.pop()
             answer.state, answer.value, answer.find, rests, answer.rests = DEAD, None, None, answer.rests, ()
-            followers.pop(answer, None)
-            for one in rests:
-                others = followers.get(one)
-                if others is None:
-                    continue
-                others.discard(answer)
-                if not others:
-                    del followers[one]
-                    if isinstance(one, Answer) and self._tables.get(one.name, {}).get(one.key) is not one:
-                        waiting.append(one)
+            if self._followers is None:
+                continue
+            self._followers.take(answer)
+            for one in self._followers.leave(answer, rests):
+                if isinstance(one, Answer) and self._tables.get(one.name, {}).get(one.key) is not one:
+                    waiting.append(one)
 
-    def _all_followers(self) -> dict[Fact | Answer, set[Answer]]:
-        """Which answers rest on a fact or an answer, found anew once half of what is known is out of use."""
+    def _all_followers(self) -> Followers:
+        """The followers, gathered anew once half of what is known is out of use."""
         if self._followers is None or self.found > self._renewal:
-            self._followers = {}
-            for count, answer in enumerate(self._all(), 1):
-                self._follow(answer)
-                self._renewal = self.found + count
+            self._followers = Followers(answer for table in self._tables.values() for answer in table.values())
+            self._renewal = self.found + self._followers.gathered
         return self._followers
 
     def forget_all(self) -> None:
@@ -351,32 +344,6 @@ class Questions:
     def all_of(self, name: str) -> list[tuple[Hashable, Answer]]:
         """The remembered answers to the questions of a name, by their keys."""
         return list(self._tables.get(name, {}).items())
-
-    def _all(self) -> Iterator[Answer]:
-        """Give every answer that others rest on, or that may be asked for."""
-        waiting = [answer for table in self._tables.values() for answer in table.values()]
-        seen = set(waiting)
-        while waiting:
-            answer = waiting.pop()
-            yield answer
-            new = [one for one in answer.rests if isinstance(one, Answer) and one not in seen]
-            seen.update(new)
-            waiting.extend(new)
-
-    def _follow(self, answer: Answer) -> None:
-        assert self._followers is not None  # noqa: S101 - the callers asked
-        for one in answer.rests:
-            self._followers.setdefault(one, set()).add(answer)
-
-    def _follow_below(self, rests: Rests) -> None:
-        """Follow the answers of other projects, such as that of a notebook, which changes here may touch."""
-        assert self._followers is not None  # noqa: S101 - the callers asked
-        waiting = [one for one in rests if isinstance(one, Answer)]
-        while waiting:
-            answer = waiting.pop()
-            if answer.rests and answer not in self._followers.get(answer.rests[0], ()):
-                self._follow(answer)
-                waiting.extend(one for one in answer.rests if isinstance(one, Answer))
 
     def _still_holds(self, answer: Answer) -> bool:
         """Whether an answer that is stale or in doubt is what it would be now; it is given up if not.
@@ -417,5 +384,6 @@ class Questions:
             return False
         answer.rests, answer.apart = fresh.rests, False
         table[answer.key] = answer
-        self._follow(answer)
+        if self._followers is not None:
+            self._followers.follow(answer)
         return True

@@ -114,7 +114,7 @@ class Program:
                 return
             if isinstance(step, Part):
                 if until is not None and step.is_behind(until):
-                    return
+                    continue  # handlers are played before their body
                 inside = until is not None and step.holds(until)
                 if not self._leaves_out(step, inside=inside):
                     self._part(step, chain, way.then(step.way), until if inside else None)
