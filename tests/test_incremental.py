@@ -81,6 +81,40 @@ def test_a_function_that_is_added_is_none_for_what_follows_others(linted: Linted
     assert linted(cwd=project) == ["words/base.py"]
 
 
+LACKING = (
+    "from torch import nn\nfrom helpers import known\n\n\nclass Net(nn.Module):\n"
+    "    def forward(self, x):\n        return self.width(x) + known\n"
+)
+HELPERS = "known = 1\n\n\nclass Page:\n    def __init__(self):\n        self.width = known\n"
+OPENED = (
+    "import helpers\nfrom torch.utils.data import DataLoader, Dataset\n\n\nclass Words(Dataset):\n"
+    "    def __init__(self, path):\n        self.file = helpers.opened(path)\n\n"
+    "    def __getitem__(self, index):\n        self.file.seek(index)\n        return self.file.read(1)\n\n\n"
+    "def load(path):\n    return DataLoader(Words(path), num_workers=2)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("user", "helpers", "edited"),
+    [
+        (LACKING, HELPERS, HELPERS.replace("known = 1", "other = 1")),
+        (LACKING, HELPERS, HELPERS + "\n\ndef put(net):\n    net.width = len\n"),
+        (OPENED, "def opened(path):\n    return path\n", "def opened(path):\n    return open(path)\n"),
+    ],
+    ids=["a name that is imported goes", "objects are given an attribute", "a function opens a file"],
+)
+def test_another_file_changes_in_what_matters_and_in_what_does_not(
+    linted: Linted, tmp_path: Path, user: str, helpers: str, edited: str
+) -> None:
+    for name, text in {"pyproject.toml": "", "user.py": user, "helpers.py": helpers}.items():
+        write(tmp_path / name, text)
+    linted(cwd=tmp_path)
+    write(tmp_path / "helpers.py", helpers + "\n\ndef added(x):\n    return x\n")
+    assert "user.py" not in linted(cwd=tmp_path)
+    write(tmp_path / "helpers.py", edited)
+    assert "user.py" in linted(cwd=tmp_path)
+
+
 def test_a_comment_is_a_change_for_what_reads_the_text(linted: Linted, project: Path) -> None:
     """That is the file itself, and who looks into the lines of a class that it names: not all that import it."""
     linted(cwd=project)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from forklint.summaries.parts import CALLS
+from forklint.summaries.parts import ALL_CALLS, CALLS
 from forklint.summaries.summary import last_name
 from forklint.summaries.terms import BASE, RENAMED, renamed_by
 from forklint.summaries.terms import CLASS as CLASS_TERM
@@ -78,7 +78,7 @@ class Hierarchy:
         return self._ask("names called", path, lambda: self._find_called(path))
 
     def _find_called(self, path: Path) -> Names:
-        summary = self._project.summary(path)
+        summary = self._project.part(path, ALL_CALLS)
         return summary.called if summary is not None else frozenset()
 
     def _ask(self, what: str, key: Hashable, find: Callable[[], T]) -> T:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from forklint.summaries.parts import BASES, DEFINITION, HEAD, METHODS, NAMED
+from forklint.summaries.parts import ALL_CALLS, BASES, DEFINITION, HEAD, METHODS, NAMED
 from forklint.summaries.summary import CLASS, FUNCTION, Import, Scope
 
 if TYPE_CHECKING:
@@ -121,10 +121,8 @@ class Meanings:
         return Lineage(tuple(classes), frozenset(outside), bool(waiting))
 
     def _find_calls(self, path: Path) -> dict[str, tuple[Definition, ...]]:
-        summary = self._project.summary(path)
-        if summary is None:
-            return {}
-        return self._called(path, summary, {spelling for scope in summary.scopes for spelling in scope.calls})
+        summary = self._project.part(path, ALL_CALLS)
+        return self._called(path, summary, summary.spelt_calls) if summary is not None else {}
 
     def _called(self, path: Path, summary: Summary, spellings: Iterable[str]) -> dict[str, tuple[Definition, ...]]:
         starts: dict[str, list[Step]] = {}

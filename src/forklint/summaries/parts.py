@@ -111,6 +111,27 @@ def _called(summary: Summary) -> Iterable[str]:
     return summary.called
 
 
+def _all_calls(summary: Summary, _: str) -> object:
+    return summary.spelt_calls, summary.called
+
+
+def _bound(summary: Summary, name: str) -> object:
+    top = summary.top
+    return name in summary.bound, name in top.binds, name in top.bare, name in top.calls
+
+
+def _bound_names(summary: Summary) -> Iterable[str]:
+    return summary.bound | summary.top.bare | summary.top.calls
+
+
+def _stored(summary: Summary, name: str) -> object:
+    return [summary.keys[number] for number in summary.by_attribute.get(name, ())]
+
+
+def _stored_names(summary: Summary) -> Iterable[str]:
+    return summary.by_attribute
+
+
 def _whole(_: Summary) -> Iterable[str]:
     return ("",)
 
@@ -132,11 +153,17 @@ READS = Part("reads", _reads, _read)
 """By a name: whether it is read anywhere in the file, alone or behind a dot."""
 CALLS = Part("calls", _calls, _called)
 """By a last name: whether it is called anywhere in the file, or may be, as a partial."""
+ALL_CALLS = Part("all calls", _all_calls, _whole)
+"""All that is called anywhere in the file, as spelt, or may be, as a partial."""
+BOUND = Part("bound", _bound, _bound_names)
+"""By a name: whether it is bound anywhere, and whether the top level itself binds, reads or calls it."""
+STORED = Part("stored", _stored, _stored_names)
+"""By the name of an attribute: the keys of the scopes that store it on something, or hold a text that ends in it."""
 EXPORTS = Part("exports", _exports, _whole)
 """What ``__all__`` lists, and whether there is one."""
 TOP = Part("top", _top, _whole)
 """The statements of the top level, and the bodies of the classes there."""
-PARTS = (NAMED, DEFINITION, HEAD, METHODS, BASES, DECORATORS, READS, CALLS, EXPORTS, TOP)
+PARTS = (NAMED, DEFINITION, HEAD, METHODS, BASES, DECORATORS, READS, CALLS, ALL_CALLS, BOUND, STORED, EXPORTS, TOP)
 
 
 def changed_parts(before: Summary, after: Summary) -> Iterator[tuple[str, ...]]:

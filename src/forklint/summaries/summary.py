@@ -179,6 +179,12 @@ class Summary:
         for child in self.children.get(number, ()):
             yield from self.below(child)
 
+    def outermost(self, number: int) -> int:
+        """The definition of the top level in which a scope stands; 0 for the top level itself."""
+        while self.scopes[number].parent > 0:
+            number = self.scopes[number].parent
+        return number
+
     def scopes_of(self, number: int) -> list[Scope]:
         """The scopes of a definition, itself and those in it; of the top level itself alone."""
         return [self.scopes[one] for one in self.below(number)] if number else [self.top]
@@ -226,9 +232,28 @@ class Summary:
         return frozenset().union(*(scope.bare | scope.attributes for scope in self.scopes))
 
     @cached_property
+    def bound(self) -> frozenset[str]:
+        """The names that are bound anywhere."""
+        return frozenset().union(*(scope.binds for scope in self.scopes))
+
+    @cached_property
+    def by_attribute(self) -> dict[str, list[int]]:
+        """The scopes that store an attribute of a name, or hold a text that ends in it."""
+        found: dict[str, list[int]] = {}
+        for number, scope in enumerate(self.scopes):
+            for name in {text.rpartition(".")[2] for text in (*scope.stores, *scope.strings)}:
+                found.setdefault(name, []).append(number)
+        return found
+
+    @cached_property
+    def spelt_calls(self) -> frozenset[str]:
+        """What is called anywhere, as spelt."""
+        return frozenset().union(*(scope.calls for scope in self.scopes))
+
+    @cached_property
     def called(self) -> frozenset[str]:
         """The last names of what is called anywhere; where partials are made, all names that are read."""
-        found = frozenset(last_name(call) for scope in self.scopes for call in scope.calls)
+        found = frozenset(map(last_name, self.spelt_calls))
         return found | self.reads if PARTIAL in found else found
 
     @cached_property

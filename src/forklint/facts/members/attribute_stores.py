@@ -12,6 +12,7 @@ from pathlib import Path
 from forklint.facts.machines.trials import is_test_file
 from forklint.project.index import Project
 from forklint.project.module import Module
+from forklint.summaries.parts import DEFINITION, STORED
 from forklint.summaries.summary import CLASS, FUNCTION, MODULE, Scope, Summary
 from forklint.summaries.terms import WORD
 
@@ -44,13 +45,17 @@ def _gives(project: Project, path: Path, name: str) -> bool:
     """Whether a file stores an attribute on what is not the object of the method that does so, or sets it by text."""
 
     def find() -> bool:
-        summary = project.summary(path)
-        return summary is not None and any(_gives_in(summary, number, name) for number in range(len(summary.scopes)))
+        summary = project.part(path, STORED, name)
+        numbers = summary.by_attribute.get(name, ()) if summary is not None else ()
+        return any(_gives_in(project, path, number, name) for number in numbers)
 
     return project.answer("gives an attribute", (path, name), find, compared=True)
 
 
-def _gives_in(summary: Summary, number: int, name: str) -> bool:
+def _gives_in(project: Project, path: Path, number: int, name: str) -> bool:
+    summary = project.part(path, STORED, name)
+    if summary is None or project.definition(path, DEFINITION, summary.outermost(number)) is None:
+        return False
     scope = summary.scopes[number]
     for store in scope.stores:
         owner, _, attribute = store.rpartition(".")

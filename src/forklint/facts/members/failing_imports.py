@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from pathlib import Path
 
 from forklint.project.index import Project
 from forklint.project.module import Module
 from forklint.project.scopes import Binding, Kind
+from forklint.summaries.parts import BOUND, NAMED
+from forklint.summaries.summary import STAR
 
 MAKING_NAMES = frozenset({"__getattr__", "globals", "vars", "exec", "setattr"})
 """What may give a module names that no line binds."""
@@ -25,17 +28,22 @@ class FailingImports:
 
     def _lacks(self, module: Module, binding: Binding) -> bool:
         path = self._project.resolver.find(module.path, binding.module, binding.level)
-        summary = self._project.summary(path) if path is not None and path != module.path else None
-        if path is None or summary is None or summary.stars or binding.attribute in summary.top.binds:
-            return False
-        words = summary.top.binds | summary.top.bare | summary.top.calls
-        if not MAKING_NAMES.isdisjoint(words) or any(binding.attribute in scope.binds for scope in summary.scopes):
+        if path is None or path == module.path or self._may_have(path, binding.attribute):
             return False
         if path.name != "__init__.py":
             return True
         resolver = self._project.resolver
         is_there = resolver.find(path, binding.attribute, 1) or resolver.is_package(path, binding.attribute, 1)
         return not is_there
+
+    def _may_have(self, path: Path, name: str) -> bool:
+        """Whether a module binds a name anywhere, or may get it from a star import or from what makes names."""
+        summary = self._project.part(path, NAMED, STAR)
+        for one in sorted({name, *MAKING_NAMES}):
+            self._project.part(path, BOUND, one)
+        if summary is None or summary.stars or name in summary.bound:
+            return True
+        return not MAKING_NAMES.isdisjoint(summary.top.binds | summary.top.bare | summary.top.calls)
 
 
 def _surely_run(module: Module) -> Iterator[Binding]:
