@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+ORDINARY_USER = os.environ.get("ANYWHERE_USER", "nobody")
 
 
 @dataclass
@@ -41,7 +42,7 @@ class Place:
 
 def user(place: Place) -> None:
     """As an ordinary user; only root can do that."""
-    place.user = os.environ.get("ANYWHERE_USER", "nobody")
+    place.user = ORDINARY_USER
 
 
 def root(_: Place) -> None:
@@ -186,8 +187,16 @@ def ran(names: list[str], options: list[str], log: Path) -> int:
     return done.returncode
 
 
+def can_run(user: str) -> bool:
+    """Whether another user may run this interpreter, which may lie in a home folder that is closed to them."""
+    try:
+        return subprocess.run([sys.executable, "-c", ""], user=user, extra_groups=[], check=False).returncode == 0
+    except PermissionError:
+        return False
+
+
 def main() -> int:
-    """Return 0 if all passed, 1 otherwise."""
+    """Return 0 if all passed, 1 if tests failed, 2 if the other user cannot run this interpreter."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     names = "; ".join(f"{name}: {one.__doc__.rstrip('.')}" for name, one in CONDITIONS.items())
     parser.add_argument("conditions", nargs="*", choices=[*CONDITIONS, []], metavar="CONDITION", help=names)
@@ -198,6 +207,9 @@ def main() -> int:
     asked.log.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("SHUFFLE", str(int(time.time())))
     names = asked.conditions or list(CONDITIONS)
+    if user.__name__ in names and os.geteuid() == 0 and not can_run(ORDINARY_USER):
+        print(f"NOT TESTED: {ORDINARY_USER} may not run {sys.executable}; open its folders to others (chmod o+x)")
+        return 2
     worst = 0
     for group in [names] if asked.together else [[name] for name in names]:
         log = asked.log / f"{'+'.join(group)}.log"
