@@ -180,17 +180,23 @@ def ran(names: list[str], options: list[str], log: Path) -> int:
             stderr=output,
             preexec_fn=lambda: [one() for one in place.begin],
             user=place.user or None,
-            group=grp.getgrgid(pwd.getpwnam(place.user).pw_gid).gr_name if place.user else None,
+            group=group_of(place.user) if place.user else None,
             extra_groups=[] if place.user else None,
             check=False,
         )
     return done.returncode
 
 
+def group_of(user: str) -> str:
+    """The name of a user's own group."""
+    return grp.getgrgid(pwd.getpwnam(user).pw_gid).gr_name
+
+
 def can_run(user: str) -> bool:
     """Whether another user may run this interpreter, which may lie in a home folder that is closed to them."""
+    command, group = [sys.executable, "-c", ""], group_of(user)
     try:
-        return subprocess.run([sys.executable, "-c", ""], user=user, extra_groups=[], check=False).returncode == 0
+        return subprocess.run(command, user=user, group=group, extra_groups=[], check=False).returncode == 0
     except PermissionError:
         return False
 
