@@ -36,6 +36,25 @@ def violations(output: str, folder: Path) -> set[tuple[str, int, int, str, str]]
     return {(str(folder / m["path"]), int(m["row"]), int(m["column"]), m["code"], m["message"]) for m in found if m}
 
 
+MARKING = """
+import ast, sys
+from flake8.main.cli import main
+for node in ast.walk(ast.parse("[1, 2]\\n1 + 2\\n-1\\n1 < 2\\n1 and 2\\n")):
+    for child in ast.iter_child_nodes(node):
+        child._parent = node
+sys.exit(main(sys.argv[1:]))
+"""
+"""What pyflakes before 4.1 does, and other plugins: contexts and operators, which all trees share, lead out of them."""
+
+
+def test_nodes_that_all_trees_share_may_have_attributes_of_others(flake8: Flake8, project: Path) -> None:
+    (project / "base.py").write_text(
+        "from torch.utils.data import Dataset\n\n\nclass Base(Dataset):\n    sizes = [3]\n"
+    )
+    (project / "data.py").write_text(DERIVED)
+    assert places(flake8("--select", "FKL", cwd=project, code=MARKING).stdout) == [f"./{PLACE}"]
+
+
 @pytest.mark.parametrize(
     "part", [pytest.param(slice(0, None, 4), id="some"), pytest.param(slice(None), id="all", marks=pytest.mark.soak)]
 )

@@ -47,6 +47,8 @@ def is_same_tree(one: ast.AST | None, other: ast.AST | None, kept: Kept | None =
     waiting: list[tuple[object, object]] = [(one, other)]
     while waiting:
         first, second = waiting.pop()
+        if first is second:  # an operator or a context, which all trees share, with what others may have put on it
+            continue
         if first.__class__ is not second.__class__:
             return False
         if kept is not None and kept.has(first, second):
@@ -95,7 +97,7 @@ def move(tree: ast.AST, fresh: ast.AST, kept: Kept | None = None) -> None:
     waiting = [(tree, fresh)]
     while waiting:
         mine, its = waiting.pop()
-        if kept is not None and kept.has_in_place(mine, its):
+        if mine is its or (kept is not None and kept.has_in_place(mine, its)):
             continue
         for key, value in its.__dict__.items():
             if key in POSITIONS:

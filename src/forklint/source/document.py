@@ -181,6 +181,15 @@ def _decode_notebook(path: Path, data: bytes) -> Document:
     return Document(path, data, found.program, "utf-8", found)
 
 
+SHARED = frozenset(
+    kind
+    for above in (ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop)
+    for kind in above.__subclasses__()
+)
+"""Contexts and operators: all trees of a process share them, with whatever attributes others put on them. pyflakes
+before 4.1 puts its parents there, so they lead out of the tree."""
+
+
 def parse(document: Document) -> ast.Module:
     """Parse a document with ``ast``.
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, product
 
 from forklint.records import dataclass
+from forklint.source.document import SHARED
 from forklint.summaries.summary import PathRoot, Scope
 
 FILE, CWD, SETUP = "file", "cwd", "setup"
@@ -45,7 +46,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.SetComp)
 STORES = (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.AugAssign, ast.For, ast.comprehension)
 NOTED = (ast.Call, ast.Import, ast.ImportFrom, *STORES)
-LEAVES = frozenset({ast.Name, ast.Constant, ast.Load, ast.Store, ast.Del})
+LEAVES = frozenset({ast.Name, ast.Constant}) | SHARED
 SEQUENCES = (ast.List, ast.Tuple, ast.Set)
 MOST_VALUES, MOST_BOUND, MOST_STEPS = 8, 32, 16
 """Values that one expression may have, bindings of one name, and operations and names one within another."""

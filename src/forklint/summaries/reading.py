@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from forklint.source.document import SHARED
 from forklint.summaries.path_roots import may_add, path_roots
 from forklint.summaries.spelling import base, decorators, spelt
 from forklint.summaries.summary import CLASS, FUNCTION, MODULE, STAR, Given, Import, Scope, Statement, Summary
@@ -119,6 +120,9 @@ class _Walk:
             read(self, node)
         else:
             self._below(node)
+
+    def read_nothing(self, _: ast.AST) -> None:
+        pass
 
     def _below(self, node: ast.AST) -> None:
         for value in node.__dict__.values():
@@ -358,6 +362,7 @@ READERS: dict[type, Callable[[_Walk, Any], None]] = {
     ast.FunctionDef: _Walk.read_function,
     ast.AsyncFunctionDef: _Walk.read_function,
     ast.ClassDef: _Walk.read_class,
+    **dict.fromkeys(SHARED, _Walk.read_nothing),
 }
 """How each kind of node is read; of others, what stands below them is."""
 
