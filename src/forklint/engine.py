@@ -202,6 +202,7 @@ class Linter:
         data = module.document.code
         found: list[tuple[Rule, Suspect, Finding]] = []
         notes: list[Note] = []
+        too_deep: list[str] = []
         ran = {card.code for card in self._cards if not self.settings.ignored_in(module.path, card.code, card.name)}
         for card in self._cards:
             if card.code not in ran:
@@ -215,11 +216,14 @@ class Linter:
                     notes += rule.stopped(shown(path), cuts)
             except RecursionError:
                 ran.discard(card.code)
-                notes.append(Note(shown(path), f"{card.code} was skipped: {TOO_DEEP}", unfinished=True))
+                too_deep.append(card.code)
             except Exception as error:  # noqa: BLE001 - a fault in one rule is said and costs that rule alone
                 ran.discard(card.code)
                 what = f"{card.code} failed: {type(error).__name__}: {error}; please report it"
                 notes.append(Note(shown(path), what, failure=True))
+        if too_deep:
+            words = f"{', '.join(too_deep)} {'was' if len(too_deep) == 1 else 'were'} skipped: {TOO_DEEP}"
+            notes.append(Note(shown(path), words, unfinished=True))
         ran -= {note.stopped for note in notes}
         is_asked = found or module.is_notebook or self._may_name_rules(data)
         comments = self._comments(module.document) if is_asked else []

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from asked_environment import asked_once
+from needed import need_torch
 from records_project import RECORDS, write
 
 from forklint.config import SettingsFinder
@@ -61,6 +62,7 @@ def test_the_fix_is_tried_and_the_project_stays_as_it_is(command, tmp_path: Path
 
 
 def test_proved_fixes_are_written_and_no_others(command, tmp_path: Path) -> None:
+    need_torch()
     project = project_in(tmp_path)
     (project / "other.py").write_text(COLLATE.replace("2", "0"), encoding="utf-8")
     (project / "never.py").write_text(COLLATE, encoding="utf-8")  # nothing leads to its loader: it is not decided
@@ -84,6 +86,7 @@ def found_in(path: Path) -> tuple[Finding, Context]:
 
 
 def test_a_fix_that_does_not_help_is_told_as_such(tmp_path: Path) -> None:
+    need_torch()
     project = project_in(tmp_path)
     finding, context = found_in(project / "records.py")
     assert finding.fix is not None

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from needed import need_torch
 
 from forklint.cli.files import interpreter
 from forklint.verify.doctor import PROBE, Environment, probe
@@ -33,6 +34,7 @@ def with_facts(environment: Environment, **changed: Any) -> list[str]:
 
 
 def test_the_table_is_of_this_interpreter(forklint, tmp_path: Path) -> None:
+    need_torch()
     done = forklint("doctor", cwd=tmp_path, env={"OMP_NUM_THREADS": "3"})
     rows = dict(line.split(None, 1) for line in done.stdout.splitlines() if "  " in line)
     import torch
@@ -44,6 +46,7 @@ def test_the_table_is_of_this_interpreter(forklint, tmp_path: Path) -> None:
 
 
 def test_json_has_the_same_facts_and_the_risks(forklint, tmp_path: Path) -> None:
+    need_torch()
     done = forklint("doctor", "--output-format", "json", cwd=tmp_path)
     found = json.loads(done.stdout)
     assert found["torch"]["version"]
@@ -52,6 +55,7 @@ def test_json_has_the_same_facts_and_the_risks(forklint, tmp_path: Path) -> None
 
 
 def test_few_open_files_are_a_risk_and_an_exit_code(tmp_path: Path) -> None:
+    need_torch()
     command = f"ulimit -n 256; exec {sys.executable} -m forklint doctor"
     done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stdout + done.stderr
@@ -69,11 +73,14 @@ def test_few_open_files_are_a_risk_and_an_exit_code(tmp_path: Path) -> None:
     ],
 )
 def test_a_risk_is_named(here: Environment, changed: dict[str, Any], words: str) -> None:
+    if "CUDA" in words:
+        need_torch()
     assert any(words in risk for risk in with_facts(here, **changed))
     assert not any(words in risk for risk in here.risks())
 
 
 def test_a_driver_as_new_as_the_runtime_is_no_risk(here: Environment) -> None:
+    need_torch()
     risks = with_facts(here, torch__cuda_runtime="12.8", torch__cuda_driver="12.10")
     assert not any("driver" in risk for risk in risks)
 

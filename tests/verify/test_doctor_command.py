@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from needed import need_torch
 from trial_making import MEMORY, within
 
 STORIES = Path(__file__).parents[1] / "fixtures" / "crashes"
@@ -65,6 +66,7 @@ def test_a_training_that_dies_in_a_process_of_its_own(replay) -> None:
 
 
 def test_a_worker_that_reads_a_closed_database(replay) -> None:
+    need_torch()
     seen = replay("lmdb_worker", "python", "train.py")
     died = r"DataLoader worker 1 \(process N\) was killed by SIGSEGV \(segmentation fault\)"
     assert re.fullmatch(rf"{died} at train.py:21, in __getitem__\.", seen.first)
@@ -77,6 +79,7 @@ def test_a_worker_that_reads_a_closed_database(replay) -> None:
 
 
 def test_a_worker_that_was_killed(replay) -> None:
+    need_torch()
     seen = replay("mac_preset", "python", "train.py")
     assert re.fullmatch(r"DataLoader worker \d \(process N\) was killed by SIGKILL \(killed\).", seen.first)
     assert "FKL603 `torch.ByteStorage` is deprecated" in seen.report
@@ -109,6 +112,7 @@ def test_a_hang_shows_where_each_process_stands(replay) -> None:
 
 
 def test_wrong_samples_without_a_crash(replay) -> None:
+    need_torch()
     seen = replay("shared_offset", "python", "train.py")
     assert seen.first == "The command ended with exit code 0: nothing crashed."
     assert seen.code == 0

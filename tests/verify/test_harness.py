@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from needed import need_torch
 
 from forklint.verify.runner import HARNESS, Runner
 from forklint.verify.words import Observation, Subject, Trial
@@ -210,6 +211,7 @@ assert batched.__getitems__([1, 2]) == batched.__getitems__([1, 2]) != batched._
 
 
 def test_noise_of_a_sample_in_a_subset_does_not_depend_on_its_batch(tmp_path: Path) -> None:
+    need_torch()
     path = tmp_path / "subset.py"
     path.write_text(SUBSET.format(harness=str(HARNESS)))
     done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=False, timeout=120)

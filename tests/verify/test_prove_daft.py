@@ -8,6 +8,9 @@ import os
 from pathlib import Path
 
 import pytest
+from needed import need_torch
+
+need_torch()
 
 HAS_DAFT = importlib.util.find_spec("daft") is not None
 CLASS = """

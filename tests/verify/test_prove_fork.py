@@ -8,9 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from needed import need_torch
 
 from forklint.verify.experiments.poisoned_fork import with_limit_of
 from forklint.verify.words import Ending, Observation, Subject, Trial
+
+need_torch()
 
 POOL = """
 import multiprocessing

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from needed import need_torch
 
 from forklint.verify.runner import Runner
 from forklint.verify.words import Factors, Subject, Trial
@@ -40,6 +41,7 @@ def verdict(command, tmp_path: Path):
 
 
 def test_no_guard_is_confirmed_under_spawn_and_nothing_is_trained(verdict, tmp_path: Path) -> None:
+    need_torch()
     (found,) = verdict(LOADER.format(guard="", indent="").replace("loader =", BEFORE))
     assert found["verdict"] == "confirmed"
     assert "under spawn, at train.py:12" in found["evidence"]
@@ -57,6 +59,7 @@ def test_a_payload_that_cannot_be_pickled_does_not_hide_it(verdict) -> None:
 
 def test_a_guard_by_other_words_is_refuted(verdict) -> None:
     """The rule cannot know this condition: what runs in the child decides."""
+    need_torch()
     guard = "if not any('fork' in word for word in sys.argv[1:]) and 'spawn_main' not in str(sys.orig_argv):\n    "
     text = LOADER.format(guard=guard, indent="    ")
     experiments = verdict(text, "--start-method", "spawn")
@@ -96,6 +99,7 @@ def test_what_the_entry_does_not_import_is_not_refuted_by_it(verdict, command, t
 
 
 def test_only_fork_cannot_show_it(verdict) -> None:
+    need_torch()
     (found,) = verdict(LOADER.format(guard="", indent=""), "--start-method", "fork")
     assert found["verdict"] == "unsupported here"
 

@@ -8,6 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from needed import need_torch
+
+need_torch()
 
 TWICE = """
 import sys

@@ -6,6 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from needed import need_torch
+
+need_torch()
 
 SCRIPT = """
 import torch

@@ -7,6 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from needed import need_torch
+
+need_torch()
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "FKL202_start_method_misuse"
 

@@ -7,6 +7,9 @@ import os
 from pathlib import Path
 
 import pytest
+from needed import need_torch
+
+need_torch()
 
 TAIL = """
 

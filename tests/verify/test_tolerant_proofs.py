@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from needed import need_torch
 from proven import prove
 
 from forklint.config import Settings
@@ -16,6 +17,8 @@ from forklint.project.index import Project
 from forklint.verify.tolerant import Shown, judged
 from forklint.verify.words import Verdict
 from tests.verify.tolerant_trial import run
+
+need_torch()
 
 HEAD = """
 import torch

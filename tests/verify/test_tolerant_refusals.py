@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from needed import need_torch
 
 from tests.verify.tolerant_trial import run, stood_in
 
@@ -47,6 +48,8 @@ print("went on")
     ],
 )
 def test_nothing_of_the_project_is_changed(tmp_path: Path, action: str) -> None:
+    if "torch" in action:
+        need_torch()
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "precious.txt").write_text("precious")
     seen = run(tmp_path, PRECIOUS.format(action=action))

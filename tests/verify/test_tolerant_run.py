@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from needed import need_torch
 
 from tests.verify.tolerant_trial import raised, run, stood_in
 
@@ -172,6 +173,7 @@ print(args.mode, isinstance(args.workers, int), is_stand_in(args.workers), is_st
 
 
 def test_cuda_that_is_not_there_runs_on_the_cpu(tmp_path: Path) -> None:
+    need_torch()
     text = """
 import torch
 net = torch.nn.Linear(2, 2).cuda()
@@ -187,6 +189,7 @@ print(net(x).shape, x.device, torch.cuda.is_available())
 @pytest.mark.parametrize("task", ["guard", ""])
 def test_the_compiler_is_loaded_only_where_it_may_matter(tmp_path: Path, task: str) -> None:
     """It takes longer than all else on the way to a loader; a variable may be read by it."""
+    need_torch()
     text = """
 import sys, torch
 @torch.compile(dynamic=True)
@@ -204,6 +207,7 @@ print(twice(3) if "torch._inductor.compile_fx" not in sys.modules else "loaded")
 
 
 def test_a_process_group_has_one_rank(tmp_path: Path) -> None:
+    need_torch()
     text = """
 import os, torch.distributed as dist
 rank = int(os.environ["LOCAL_RANK"])

@@ -9,8 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from needed import need_torch
 from records_project import MARK, RECORDS, ROW, write
 from test_sarif import check_document
+
+need_torch()
 
 TRAIN = """
 import os

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from html_pages import Page, words
+from needed import need_torch
 from proven import forced
 from records_project import write
 
@@ -36,6 +37,7 @@ def fetched(time: float, *pairs: tuple[int, str]) -> dict[str, Any]:
 
 
 def test_a_proof_and_its_fix_as_a_page(command, tmp_path: Path) -> None:
+    need_torch()
     write(tmp_path)
     report = tmp_path / "report.html"
     done = command(
