@@ -40,9 +40,6 @@ class UnfixableError(Exception):
     """A text that may hold findings and is never changed; the message says why in a few words."""
 
 
-TOO_DEEP = "the code is nested too deeply"
-
-
 @dataclass(frozen=True)
 class Options:
     """How to lint, apart from the settings."""
@@ -221,9 +218,7 @@ class Linter:
                 ran.discard(card.code)
                 what = f"{card.code} failed: {type(error).__name__}: {error}; please report it"
                 notes.append(Note(shown(path), what, failure=True))
-        if too_deep:
-            words = f"{', '.join(too_deep)} {'was' if len(too_deep) == 1 else 'were'} skipped: {TOO_DEEP}"
-            notes.append(Note(shown(path), words, unfinished=True))
+        notes += skipped.too_deep(path, too_deep)
         ran -= {note.stopped for note in notes}
         is_asked = found or module.is_notebook or self._may_name_rules(data)
         comments = self._comments(module.document) if is_asked else []

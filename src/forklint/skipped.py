@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from forklint.model import FileReport, Finding, Note
@@ -10,11 +11,18 @@ from forklint.source.paths import shown
 
 UNCONFIRMED = "skipped: `ast` refuses it, and LibCST has not been asked"
 """The note on a file that may be of a newer syntax, where nothing is to be confirmed."""
+TOO_DEEP = "the code is nested too deeply"
 
 
 def unreadable(path: Path, error: UnreadableError) -> FileReport:
     """The report of a file that is not text."""
     return FileReport(shown(path), notes=(Note(shown(path), f"skipped: {error}", only_if_named=error.foreign),))
+
+
+def too_deep(path: Path, rules: Sequence[str]) -> list[Note]:
+    """The note on the rules, by their codes, that a file nests too deeply for; none if there are no such rules."""
+    words = f"{', '.join(rules)} {'was' if len(rules) == 1 else 'were'} skipped: {TOO_DEEP}"
+    return [Note(shown(path), words, unfinished=True)] if rules else []
 
 
 def unconfirmed(path: Path, found: tuple[Finding, ...] = ()) -> FileReport:
