@@ -196,30 +196,8 @@ class Linter:
 
     def lint_module(self, path: Path, module: Module) -> FileReport:
         """Ask every rule about a module of the project."""
+        found, notes, ran = self._asked(path, module)
         data = module.document.code
-        found: list[tuple[Rule, Suspect, Finding]] = []
-        notes: list[Note] = []
-        too_deep: list[str] = []
-        ran = {card.code for card in self._cards if not self.settings.ignored_in(module.path, card.code, card.name)}
-        for card in self._cards:
-            if card.code not in ran:
-                continue
-            try:
-                if not self.options.screen or self._may_hold(card, module.path, data):
-                    rule = self._rule(card)
-                    with room_for_questions():
-                        suspected, cuts = self._suspected(rule, path, module)
-                    found += suspected
-                    notes += rule.stopped(shown(path), cuts)
-            except RecursionError:
-                ran.discard(card.code)
-                too_deep.append(card.code)
-            except Exception as error:  # noqa: BLE001 - a fault in one rule is said and costs that rule alone
-                ran.discard(card.code)
-                what = f"{card.code} failed: {type(error).__name__}: {error}; please report it"
-                notes.append(Note(shown(path), what, failure=True))
-        notes += skipped.too_deep(path, too_deep)
-        ran -= {note.stopped for note in notes}
         is_asked = found or module.is_notebook or self._may_name_rules(data)
         comments = self._comments(module.document) if is_asked else []
         rows = suppressions.by_row(comments)
@@ -248,6 +226,33 @@ class Linter:
             notes += [Note(shown(path), words) for words in notebook.notes]
         findings = sorted(set(findings), key=lambda finding: finding.sort_key)
         return FileReport(shown(path), tuple(findings), tuple(notes), len(found) - len(kept), bool(kept))
+
+    def _asked(self, path: Path, module: Module) -> tuple[list[tuple[Rule, Suspect, Finding]], list[Note], set[str]]:
+        """What the rules find in a module, notes on those that were stopped, and the codes of the others."""
+        found: list[tuple[Rule, Suspect, Finding]] = []
+        notes: list[Note] = []
+        too_deep: list[str] = []
+        ran = {card.code for card in self._cards if not self.settings.ignored_in(module.path, card.code, card.name)}
+        for card in self._cards:
+            if card.code not in ran:
+                continue
+            try:
+                if not self.options.screen or self._may_hold(card, module.path, module.document.code):
+                    rule = self._rule(card)
+                    with room_for_questions():
+                        suspected, cuts = self._suspected(rule, path, module)
+                    found += suspected
+                    notes += rule.stopped(shown(path), cuts)
+            except RecursionError:
+                ran.discard(card.code)
+                too_deep.append(card.code)
+            except Exception as error:  # noqa: BLE001 - a fault in one rule is said and costs that rule alone
+                ran.discard(card.code)
+                what = f"{card.code} failed: {type(error).__name__}: {error}; please report it"
+                notes.append(Note(shown(path), what, failure=True))
+        notes += skipped.too_deep(path, too_deep)
+        ran -= {note.stopped for note in notes}
+        return found, notes, ran
 
     def _suspected(self, rule: Rule, path: Path, module: Module) -> tuple[list[tuple[Rule, Suspect, Finding]], Cuts]:
         """What a rule finds in a module, and what its budgets left unknown."""
