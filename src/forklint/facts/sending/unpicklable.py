@@ -110,6 +110,8 @@ class Unpicklable:
             found = self._attribute(given, node, depth)
         elif isinstance(node, ast.Call):
             found = self._call(given, node, depth)
+        elif isinstance(node, ast.Starred):
+            found = self.of(given.part(node.value), depth)
         elif isinstance(node, ast.Subscript):
             found = self.stages.added(given, node, depth) or self._evaluated(given, depth)
         else:
