@@ -205,9 +205,10 @@ def test_which_facts_an_edit_changes() -> None:
     assert facts("a = 1\n", "a = 1  # b\n") == {TEXT, SIZE}
     assert facts("a = 1  # b\n", "a = 1  # c\n") == {TEXT}
     assert facts("a = 1\n", "a = 2\n") == {TEXT, TREE}
-    binds = {part("named", "a"), part("named", "b"), part("definition"), part("top")}
+    names = {part(kind, name) for kind in ("named", "bound") for name in "ab"}
+    binds = names | {part("definition"), part("top")}
     assert facts("a = 1\n", "b = 1\n") == {TEXT, TREE, SUMMARY, *binds}
-    imports = {("holds", "imported", "a"), ("holds", "imported", "b"), part("named", "a"), part("named", "b")}
+    imports = {("holds", "imported", "a"), ("holds", "imported", "b"), *names}
     assert facts("import a\n", "import b\n") == {TEXT, TREE, SUMMARY, IMPORTS, *imports, part("definition")}
     assert facts("f()\n", "f((\n") == {TEXT, TREE, SUMMARY, IMPORTS, ORDER, NUMBERS, ("holds", "call", "f")}
     assert facts(None, "") == {("file", NAME), ("files",), ("entry", "/p", "m"), ("entry", "/p", "m.py")}
@@ -221,7 +222,7 @@ class A(B):
 def g(): ...
 """
 ADDED = "def h():\n    return g()\n"
-NEW = {part(kind, "h") for kind in ("named", "definition", "head", "code")} | {part("definition")}
+NEW = {part(kind, "h") for kind in ("named", "bound", "definition", "head", "code")} | {part("definition")}
 
 
 def test_a_function_that_is_added_changes_nothing_of_others() -> None:
@@ -241,10 +242,10 @@ def test_what_an_edit_in_a_definition_changes() -> None:
     }
     assert facts(BEFORE, BEFORE.replace("return g()", "return k()")) == CODE - {SIZE} | BODY | {
         ("holds", "call", "g"), ("holds", "call", "k"),
-        part("reads", "g"), part("reads", "k"), part("calls", "g"), part("calls", "k"),
+        part("reads", "g"), part("reads", "k"), part("calls", "g"), part("calls", "k"), part("all calls"),
     }  # fmt: skip
     assert facts(BEFORE, BEFORE.replace("return ", "x.y = ")) == CODE | BODY | {
-        part("head", "A.f"), part("named", "x.y"), part("reads", "x"), part("reads", "y"),
+        part("head", "A.f"), part("named", "x.y"), part("stored", "y"), part("reads", "x"), part("reads", "y"),
     }  # fmt: skip
     base = {("holds", "base", "B"), ("holds", "base", "C"), part("bases"), part("definition", "A"), part("code", "A")}
     base |= {part("reads", "B"), part("reads", "C")}
