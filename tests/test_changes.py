@@ -248,7 +248,7 @@ def test_what_an_edit_in_a_definition_changes() -> None:
         part("head", "A.f"), part("named", "x.y"), part("stored", "y"), part("reads", "x"), part("reads", "y"),
     }  # fmt: skip
     base = {("holds", "base", "B"), ("holds", "base", "C"), part("bases"), part("definition", "A"), part("code", "A")}
-    base |= {part("reads", "B"), part("reads", "C")}
+    base |= {part(kind, name) for kind in ("reads", "bound") for name in "BC"}
     assert facts(BEFORE, BEFORE.replace("A(B)", "A(C)")) == CODE - {SIZE} | base | {part("definition")}
     moved = "def g(): ...\n" + BEFORE.replace("def g(): ...\n", "")
     assert facts(BEFORE, moved) == {TEXT, TREE, SUMMARY, ORDER, NUMBERS}
