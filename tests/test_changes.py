@@ -254,7 +254,7 @@ def test_what_an_edit_in_a_definition_changes() -> None:
     assert facts(BEFORE, moved) == {TEXT, TREE, SUMMARY, ORDER, NUMBERS}
     method = BEFORE.replace("    def f", "    def e(self): ...\n\n    def f")
     assert facts(BEFORE, method) == CODE | {NUMBERS} | {
-        part("methods", "A"), part("definition", "A"), part("named", "e"),
+        part("methods", "A"), part("definition", "A"), part("named", "e"), part("bound", "e"),
         part("definition", "A.e"), part("head", "A.e"), part("code", "A"), part("code", "A.e"),
     }  # fmt: skip
 
