@@ -16,7 +16,7 @@ from forklint.engine import Options
 from forklint.facts.datasets.classes import is_dataset
 from forklint.facts.datasets.screening import DatasetScreen
 from forklint.facts.handles.carried import Handles
-from forklint.facts.handles.opening_calls import OpeningCalls
+from forklint.facts.handles.opening_calls import OpeningCalls, Source
 from forklint.facts.handles.screening import HandleScreen
 from forklint.knowledge.handles import openers
 from forklint.linters import Linters
@@ -62,7 +62,8 @@ NOT_KEPT = {
 
 def retains(text: bytes) -> bool:
     summary = summarise(ast.parse(text))
-    return OpeningCalls(openers()).of(summary.scopes, lambda pattern: pattern.search(text) is not None).retained
+    source = Source(lambda pattern: pattern.search(text) is not None, lambda _: frozenset())
+    return OpeningCalls(openers()).of(summary.scopes, source).retained
 
 
 @pytest.mark.parametrize("text", KEPT.values(), ids=KEPT)
@@ -93,8 +94,9 @@ class B:
     pass
 """
     summary, table = summarise(ast.parse(text)), OpeningCalls(openers())
-    found = {key: table.of(summary.scopes_of(number), lambda pattern: False) for number, key in enumerate(summary.keys)}
-    assert table.given(summary.top, lambda pattern: False) == {"FILE", "OTHER"}
+    source = Source(lambda _: False, lambda _: frozenset())
+    found = {key: table.of(summary.scopes_of(number), source) for number, key in enumerate(summary.keys)}
+    assert table.given(summary.top, source) == {"FILE", "OTHER"}
     assert {key for key, openings in found.items() if openings.retained} == {"", "A", "A.__init__", "A.__init__.inner"}
     assert {key for key, openings in found.items() if not openings.named} == {"B"}
 
@@ -332,3 +334,31 @@ def test_an_edit_elsewhere_asks_little_again_however_many_files_there_are(tmp_pa
     few, many = (edited(tmp_path / str(count), count) for count in (5, 50))
     assert few == many
     assert few < 15
+
+
+OPENING = {
+    "import numpy as np": ("np.load", True),
+    "from numpy import load": ("load", True),
+    "from arrays import np": ("np.load", True),
+    "import numpy as np; np = np.char": ("np.load", True),
+    "def np(): pass": ("np.load", True),
+    "pass": ("np.load", True),
+    "import json": ("json.load", False),
+    "from weights import torch": ("torch.load", True),
+    "import torch": ("torch.load", False),
+    "try: import numpy as np\nexcept ImportError: import cupy as np": ("np.load", True),
+}
+"""What stands at the top of a file, what is called there, and whether that may be `numpy.load`."""
+
+
+@pytest.mark.parametrize(("top", "call", "opens"), [(top, *rest) for top, rest in OPENING.items()], ids=OPENING)
+def test_a_call_of_something_else_that_is_imported_opens_nothing(
+    top: str, call: str, opens: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "forklint.toml").touch()
+    (tmp_path / "arrays.py").write_text("import numpy as np\n", encoding="utf-8")
+    (tmp_path / "weights.py").write_text("import torch\n", encoding="utf-8")
+    method = f"    def __init__(self, path):\n        self.data = {call}(path)\n        self.names = self.data.files\n"
+    (tmp_path / "faces.py").write_text(f"{top}\n\nclass Faces:\n{method}", encoding="utf-8")
+    screen = HandleScreen(Project(tmp_path, Settings()), openers())
+    assert screen.openings(tmp_path / "faces.py").retained == opens

@@ -89,6 +89,14 @@ class Meanings:
         """What a dotted name may mean in a file, other than a method of a class."""
         return self._followed([(Place(INSIDE, str(path)), tuple(name.split(".")))], with_methods=False)
 
+    def imported(self, path: Path, name: str) -> frozenset[str]:
+        """The qualified names that a dotted name means in a file where all of them are outside the project; else none.
+
+        What else binds the head of the name, there or on the way, leaves it open.
+        """
+        find = lambda: self._find_imported(path, name)  # noqa: E731 - it is short
+        return self._project.answer("names that are imported", (path, name), find, compared=True)
+
     def calls(self, path: Path) -> dict[str, tuple[Definition, ...]]:
         """What of the project each dotted name that a file calls may mean; only names that may mean something."""
         return self._project.answer("what calls may mean", path, lambda: self._find_calls(path), compared=True)
@@ -119,6 +127,20 @@ class Meanings:
                     classes[base] = None
                     waiting.append(base)
         return Lineage(tuple(classes), frozenset(outside), bool(waiting))
+
+    def _find_imported(self, path: Path, name: str) -> frozenset[str]:
+        head, *rest = name.split(".")
+        summary = self._project.part(path, NAMED, head)
+        if (
+            summary is None
+            or head in summary.by_target
+            or head in summary.by_name
+            or not all(map(str.isidentifier, rest))
+        ):
+            return frozenset()
+        steps = [step for one in summary.by_alias.get(head, ()) for step in self._imported(path, one)]
+        outside = [(at.where, *names, *rest) for at, names in steps if isinstance(at, Place) and at.kind == OUTSIDE]
+        return frozenset(map(".".join, outside)) if len(outside) == len(steps) else frozenset()
 
     def _find_calls(self, path: Path) -> dict[str, tuple[Definition, ...]]:
         summary = self._project.part(path, ALL_CALLS)

@@ -6,14 +6,13 @@ calls a function that returns one, and its objects come to workers; or the file 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.facts.datasets.screening import DatasetScreen
-from forklint.facts.handles.opening_calls import NONE, OpeningCalls, Openings
+from forklint.facts.handles.opening_calls import NONE, OpeningCalls, Openings, Source
 from forklint.project.meanings import Definition, Meanings
 from forklint.summaries.parts import DEFINITION
 from forklint.summaries.summary import CLASS, FUNCTION
@@ -70,7 +69,7 @@ class HandleScreen:
     def _find_opens(self, definition: Definition) -> Openings:
         path, number = definition
         summary = self._project.definition(path, DEFINITION, number)
-        return self._table.of(summary.scopes_of(number), self._matches(path)) if summary is not None else NONE
+        return self._table.of(summary.scopes_of(number), self._source(path)) if summary is not None else NONE
 
     def _leads(self, definition: Definition, depth: int) -> bool:
         if self._opens(definition).named:
@@ -92,12 +91,12 @@ class HandleScreen:
 
     def _find_openings(self, path: Path) -> Openings:
         summary = self._project.summary(path)
-        return self._table.of(summary.scopes, self._matches(path)) if summary is not None else NONE
+        return self._table.of(summary.scopes, self._source(path)) if summary is not None else NONE
 
     def _given(self, path: Path) -> frozenset[str]:
         """The names of the top level that are given what an opener returns."""
         summary = self._project.summary(path)
-        return self._table.given(summary.top, self._matches(path)) if summary is not None else frozenset()
+        return self._table.given(summary.top, self._source(path)) if summary is not None else frozenset()
 
     def _keeping(self, path: Path) -> frozenset[str]:
         """The names of functions that may keep what they open: in a cache, in a global, on a class."""
@@ -113,8 +112,8 @@ class HandleScreen:
         }
         return frozenset(name for name, number in found.items() if self.retains(Definition(path, number)))
 
-    def _matches(self, path: Path) -> Callable[[re.Pattern[bytes]], bool]:
-        return lambda pattern: self._project.matches(path, pattern)
+    def _source(self, path: Path) -> Source:
+        return Source(partial(self._project.matches, path), partial(self._meanings.imported, path))
 
     def _leading(self, path: Path, depth: int) -> frozenset[str]:
         calls = self._meanings.calls(path).items()
