@@ -132,10 +132,17 @@ class HandleScreen:
     def _may_open(self, definition: Definition) -> bool:
         """Whether methods of a class, or of its bases, may get a handle: from an opener, or from a function."""
         lineage = self._meanings.lineage(definition)
-        if lineage.is_cut or any(map(self.retains, lineage.classes)):
+        return lineage.is_cut or any(map(self._may_get, lineage.classes))
+
+    def _may_get(self, definition: Definition) -> bool:
+        """The same for what stands in a class itself."""
+        return self._project.answer("may get a handle", definition, lambda: self._gets(definition), compared=True)
+
+    def _gets(self, definition: Definition) -> bool:
+        if self.retains(definition):
             return True
         seen: set[Definition] = set()
-        functions = self._called(lineage.classes)
+        functions = self._called((definition,))
         for _ in range(MAX_DEPTH):
             new = functions - seen
             seen |= new
