@@ -225,6 +225,32 @@ def test_a_call_that_is_not_reached_decides_nothing(verdict) -> None:
     assert "never iterated the loader" in found["evidence"]
 
 
+BY_OPTION = """\
+import sys
+
+from torch.utils.data import DataLoader
+
+
+def main():
+    options = {"num_workers": 2, "batch_size": 2}
+    if "--plain" in sys.argv:
+        options["collate_fn"] = lambda batch: batch
+    for batch in DataLoader(list(range(6)), **options):
+        print(batch)
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(("arguments", "verdict_is"), [((), "inconclusive"), (("--", "--plain"), "confirmed")])
+def test_what_an_option_adds_is_not_refuted_by_a_run_without_it(verdict, arguments, verdict_is: str) -> None:
+    found = verdict(BY_OPTION, "--start-method", "spawn", *arguments)
+    assert found["verdict"] == verdict_is, found["evidence"]
+    assert ("the loader gets `default_collate` instead" in found["evidence"]) == (not arguments)
+
+
 def test_a_notebook_is_not_run(command, tmp_path: Path) -> None:
     """Its findings need a sign that processes are spawned: the Python that the project asks for."""
     (tmp_path / "pyproject.toml").write_text('[project]\nrequires-python = ">=3.14"\n[tool.forklint]\n')

@@ -27,7 +27,7 @@ from forklint.summaries.summary import FUNCTION
 from forklint.summaries.terms import CALL
 from forklint.values import arguments
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Arguments, Expression, Frame, Instance, Made, Source
+from forklint.values.model import Arguments, Case, Either, Expression, Frame, Instance, Made, Source
 from forklint.values.numbers import Workers
 from forklint.values.parameters import position as place_of
 from forklint.values.parameters import source_in
@@ -199,7 +199,8 @@ class Sites:
         own = dict(self.given(module, scope, call))
         for part, value in own.items():
             yield Sent(module, scope, call, part, value, row.name, where, loader=loader)
-        if loader is not None and not isinstance(self.project.resolve(module, scope, call.func), External):
+        is_own = not isinstance(self.project.resolve(module, scope, call.func), External)
+        if loader is not None and (is_own or any(one.arg is None for one in call.keywords)):
             yield from (one for one in self._handed_on(loader, call, where) if one.part not in own)
 
     def _where(self, loader: Loader | None) -> tuple[Cell, ...]:
@@ -209,8 +210,7 @@ class Sites:
     def _handed_on(self, loader: Loader, call: ast.Call, where: Callable[[], tuple[Cell, ...]]) -> Iterator[Sent]:
         """What a loader gets that its own class adds, or that the function around it was given."""
         for part in senders().loader:
-            source = written(loader.option(part))
-            if source is not None:
+            for source in all_written(loader.option(part)):
                 module, value = loader.call.module, source.node if source.module is loader.call.module else call
                 scope, to = loader.call.scope, loader.row.name
                 yield Sent(module, scope, call, part, value, to, where, source=source, loader=loader)
@@ -350,6 +350,18 @@ def _bindings(name: Expression) -> list[Binding]:
     assert isinstance(name.node, ast.Name)  # noqa: S101 - the caller says so
     found = reaching(name.module, name.scope, name.node)
     return found[1] if found is not None else []
+
+
+def all_written(source: Source | None) -> Iterator[Expression]:
+    """Give each place where a value is written down that a branch may have put there."""
+    if isinstance(source, Either):
+        for one in source.sources:
+            yield from all_written(one)
+    elif isinstance(source, Case):
+        yield from all_written(source.source)
+    else:
+        found = written(source)
+        yield from [found] if found is not None else []
 
 
 def written(source: Source | None) -> Expression | None:

@@ -22,6 +22,8 @@ from forklint.verify.unreached import first_line, why_unreached
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Trial, Verdict
 
 BACKTICKED = re.compile(r"`([^`]+)`")
+LAMBDA_OR_FUNCTION = r"the (lambda|(local )?function)\b"
+WITH_ARGUMENTS = "pass the arguments with which it is sent: forklint verify SCRIPT -- ARGS"
 WORKERS = 2
 BATCHES = 2
 PROCESSES = {"Process", "SpawnProcess", "ForkServerProcess", "Pool", "ProcessPoolExecutor", "spawn", "start_processes"}
@@ -65,7 +67,7 @@ class UnpicklablePayload(Experimenter):
     def _pair(self, finding: Finding, to: str, method: str, program: Subject, reach: Mapping[str, Any]) -> Experiment:
         """The trials of one program; ``reach`` says what of a file is called where no program does."""
         context, proof = self.context, finding.proof
-        spec = {**self._spec(finding, to), "part": proof["part"], "path": list(proof["path"]), "batches": 1}
+        spec = {**self._spec(finding, to), "batches": 1}
         spec |= {"reach": reach} if reach else {}
         entered = (Path(reach["file"]),) if reach else ()
         facts = tolerance(finding, context.root, context.project(), further=entered)
@@ -105,6 +107,18 @@ class UnpicklablePayload(Experimenter):
         file = links[0] if links else finding.path
         return {"name": named[1] if named else "<lambda>", "file": str(from_root(Path(file)))}
 
+    def _sought(self, finding: Finding) -> dict[str, Any] | None:
+        """The same, and its row, of a function that a loader gets; nothing where that is something else."""
+        what = finding.proof["what"]
+        if not re.match(LAMBDA_OR_FUNCTION, what):
+            return None
+        claimed = self._claimed(finding)
+        rows = [link.row for link in finding.chain if link.message == "it is here"]
+        lines = from_root(Path(claimed["file"])).read_text(encoding="utf-8", errors="replace").splitlines()
+        row = rows[0] if rows else finding.span.row
+        is_there = claimed["name"] == "<lambda>" and "lambda" in lines[row - 1]
+        return {**claimed, "row": row if is_there else None}
+
     def _trial(self, finding: Finding, subject: Subject, spec: Mapping[str, Any], method: str) -> Trial:
         workers = WORKERS if spec["to"] == "loader" else None
         pickles_nothing = method == "fork" and spec["to"] != "pipe"
@@ -132,6 +146,9 @@ class UnpicklablePayload(Experimenter):
             "call": proof["call"],
             "classes": [dict(zip(("file", "qualname"), place, strict=True))] if place is not None else [],
             "late": bool(proof["late"]),
+            "part": proof["part"],
+            "path": list(proof["path"]),
+            "sought": self._sought(finding) if to == "loader" else None,
             "again": bool(proof.get("again")),
             "batches": BATCHES,
             "others": self.context.others,
@@ -161,7 +178,7 @@ def _shown(seen: Observation, proof: Mapping[str, Any]) -> Shown:
 
     A worker that begins has been sent everything: what its samples then come to, with data made up, is another matter.
     """
-    unreached = _unreached(seen)
+    unreached = _unreached(seen) or _replaced(seen)
     raised = seen.of("program-raised")
     if unreached:
         why = replace(unreached, evidence=f"{unreached.evidence} ({how_it_ended(seen)})") if raised else unreached
@@ -225,7 +242,14 @@ def _cell(seen: Observation, proof: Mapping[str, Any]) -> Judgement:
     if errors:
         text = first_line(errors[0]["text"])
         return inconclusive(f"it fails for another reason: {errors[0]['type']}: {text}", "fix that first")
-    return Judgement(Verdict.REFUTED, "it can be pickled, and the process receives it")
+    return _replaced(seen) or Judgement(Verdict.REFUTED, "it can be pickled, and the process receives it")
+
+
+def _replaced(seen: Observation) -> Judgement | None:
+    """The judgement where the loader had something else in the place of what is claimed, by the program's arguments."""
+    others = seen.of("another")
+    why = f"the loader gets {others[0]['what']} instead" if others else ""
+    return inconclusive(why, WITH_ARGUMENTS) if why else None
 
 
 def _is_of(culprit: Mapping[str, Any], proof: Mapping[str, Any]) -> bool:

@@ -3,7 +3,8 @@
 The order's spec: ``to`` (``loader``, ``process`` or ``pipe``), ``call`` (``file``, ``first`` and ``last`` row of the
 call that sends it, or null), ``classes`` (of datasets, if there is no call), ``late`` (whether it pickles, and the
 new process may not be able to read it), ``again`` (whether the first process of the call is started, and the second one
-is looked at), ``batches``, ``others``.
+is looked at), ``part`` and ``path`` (the option of the loader, and the attributes below it), ``sought`` (``name``,
+``file`` and ``row`` of the function that is claimed to be there, or null), ``batches``, ``others``.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def install(order: Dict[str, Any]) -> None:
     """Wait for what is sent, by the way it is sent."""
     spec, method = order["spec"], order["factors"].get("start_method")
     if spec["to"] == "loader":
-        PlacedWatch(order, read_tolerantly if "tolerance" in spec else first_batch.read).begin()
+        PlacedWatch(order, read_tolerantly if "tolerance" in spec else read).begin()
         ending.watch(order["journal"])
         return
     if method:
@@ -72,6 +73,17 @@ def install(order: Dict[str, Any]) -> None:
         _watch_processes(order)
 
 
+def read(loader: Any, order: Mapping[str, Any]) -> None:
+    """Say what the loader has in the place of what is claimed, where it is something else, and read."""
+    from forklint_harness.tolerance import claims
+
+    spec = order["spec"]
+    found = claims.another(loader, spec["part"], spec["path"], spec["sought"]) if spec["sought"] else ""
+    if found:
+        journal.record("another", what=found)
+    first_batch.read(loader, order)
+
+
 def read_tolerantly(loader: Any, order: Mapping[str, Any]) -> None:
     """Say what of the claim is made up, make the least change if this is the control for it, and read."""
     from forklint_harness.tolerance import by_value, claims
@@ -81,6 +93,9 @@ def read_tolerantly(loader: Any, order: Mapping[str, Any]) -> None:
     change = spec["tolerance"].get("by_value")
     if change:
         by_value.begin(change, tuple(claims.held_at(loader.dataset, spec["path"])))
+    found = claims.another(loader, spec["part"], spec["path"], spec["sought"]) if spec["sought"] else ""
+    if found:
+        journal.record("another", what=found)
     _have_indices(loader)
     first_batch.read(loader, order, worker_init_fn=SentStart(loader.worker_init_fn))
 

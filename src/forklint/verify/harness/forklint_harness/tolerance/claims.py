@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import Any, Dict, List, Sequence
+import types
+from typing import Any, Dict, List, Mapping, Sequence
 
 from forklint_harness.imports import after_import
 from forklint_harness.loaders import LEAVES, parts_of
@@ -100,6 +102,32 @@ def made_up_part(loader: Any, part: str, path: Sequence[str]) -> List[str]:
     held = held_at(value, path) if path else []
     made_up = [one for one in held if is_stand_in(one) and not isinstance(one, Keeper)]
     return ["`{}` is a stand-in ({})".format(".".join(path), name_of(one)) for one in made_up]
+
+
+def another(loader: Any, part: str, path: Sequence[str], sought: Mapping[str, Any]) -> str:
+    """What a loader has in the place of the function that a claim is about; empty if it is that, or cannot be told.
+
+    Sought is a function of a ``name`` in a ``file``, of which the ``row`` may be known.
+    """
+    value = getattr(loader, part, None)
+    held = [_function_of(one) for one in (held_at(value, path) if path else [value])]
+    if any(not isinstance(one, (types.FunctionType, type(None))) or _is_sought(one, sought) for one in held):
+        return ""
+    return ", ".join("nothing" if one is None else "`{}`".format(one.__qualname__) for one in held)
+
+
+def _function_of(value: Any) -> Any:
+    """The function in a partial or a method."""
+    for name in ("func", "__func__"):
+        value = getattr(value, name, value)
+    return value
+
+
+def _is_sought(function: Any, sought: Mapping[str, Any]) -> bool:
+    code = getattr(function, "__code__", None)
+    if code is None or os.path.realpath(code.co_filename) != os.path.realpath(sought["file"]):
+        return False
+    return bool(function.__name__ == sought["name"] and sought.get("row") in (None, code.co_firstlineno))
 
 
 def held_at(root: Any, path: Sequence[str]) -> List[Any]:
