@@ -178,7 +178,7 @@ def _shown(seen: Observation, proof: Mapping[str, Any]) -> Shown:
 
     A worker that begins has been sent everything: what its samples then come to, with data made up, is another matter.
     """
-    unreached = _unreached(seen) or _replaced(seen)
+    unreached = _unreached(seen) or (None if seen.trial.is_control else _replaced(seen))  # a fix puts another there
     raised = seen.of("program-raised")
     if unreached:
         why = replace(unreached, evidence=f"{unreached.evidence} ({how_it_ended(seen)})") if raised else unreached
