@@ -8,7 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forklint.edits import cst
 from forklint.edits.proposal import Proposal
 from forklint.model import Applicability, Link, Severity
 from forklint.rules.base import Rule, Suspect
@@ -17,11 +16,15 @@ from forklint.summaries.terms import IMPORTED
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
+    from forklint.facts.members.iterators import OldNext
     from forklint.facts.members.nearest import Nearest
     from forklint.facts.members.objects import Lacking, Objects
     from forklint.facts.members.screening import Screening
     from forklint.facts.members.torch_names import Misspelt
     from forklint.project.module import Module
+
+
+HIDES = "; the `except` around it hides the error"
 
 
 class UnknownMethod(Rule):
@@ -55,9 +58,10 @@ class UnknownMethod(Rule):
     ```
 
     ## Fix safety
-    Unsafe: the most similar name may not be the intended one. Only names that can be called are offered (methods, and
-    attributes that hold torch modules), names of the project before those of torch, and no private name of another
-    class. If several names are similar, they are only listed.
+    `next(batches)` instead of `batches.next()` is safe. Another name is unsafe: the most similar one may not be the
+    intended one. Only names that can be called are offered (methods, and attributes that hold torch modules), names of
+    the project before those of torch, and no private name of another class. If several names are similar, they are only
+    listed.
 
     The start method does not matter: the call raises an error wherever it runs, so a finding names all platforms and
     start methods.
@@ -101,7 +105,9 @@ class UnknownMethod(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Something dotted, torch imported here or in a module that this one reaches, and a name that may lack."""
-        return self._is_asked(path, data) and self._screening.may_lack(path)
+        from forklint.facts.members.iterators import ASKED
+
+        return self._is_asked(path, data) and (ASKED.search(data) is not None or self._screening.may_lack(path))
 
     def _is_asked(self, path: Path, data: bytes) -> bool:
         return b"." in data and (self.reaches_tokens(path) or self._is_beside_torch(path))
@@ -116,7 +122,8 @@ class UnknownMethod(Rule):
         return any(self.project.where(IMPORTED, name.decode()) for name in self.words)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
-        """Calls of methods that are not there, and names of torch that are misspelt."""
+        """Calls of methods that are not there, names of torch that are misspelt, and iterators asked as in Python 2."""
+        from forklint.facts.members.iterators import old_nexts
         from forklint.facts.members.torch_names import misspelt
 
         if not self._is_asked(module.path, module.document.code):
@@ -134,12 +141,19 @@ class UnknownMethod(Rule):
         for wrong in misspelt(self.project, module):
             message = f"`{wrong.owner.path}` has no `{wrong.name}`{_hint(wrong.near)}"
             yield Suspect(wrong.node, wrong.name, message, self.settings.cells, facts=wrong)
+        for old in old_nexts(self.project, module):
+            message = f"an iterator of a DataLoader has no method `next` since torch 1.13{HIDES if old.hidden else ''}"
+            severity = Severity.INFO if old.hidden else None
+            yield Suspect(old.node, old.node.attr, message, self.settings.cells, severity=severity, facts=old)
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
         """The name, and the class of the project or the module or class of torch that lacks it."""
+        from forklint.facts.members.iterators import ITERATOR, OldNext
         from forklint.project.module import ClassFacts
 
-        wrong: Lacking | Misspelt = suspect.facts
+        wrong: Lacking | Misspelt | OldNext = suspect.facts
+        if isinstance(wrong, OldNext):
+            return {"name": suspect.subject, "torch": ITERATOR}
         owner = wrong.owner
         if isinstance(owner, ClassFacts):
             return {"name": wrong.name, "class": owner.place}
@@ -158,9 +172,18 @@ class UnknownMethod(Rule):
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterator[Proposal]:
         """Rename it to the one name that stands out; else show those that are alike."""
+        from forklint.edits import names
+        from forklint.facts.members.iterators import OldNext
         from forklint.facts.members.objects import Lacking
 
-        wrong: Lacking | Misspelt = suspect.facts
+        wrong: Lacking | Misspelt | OldNext = suspect.facts
+        if isinstance(wrong, OldNext):
+            statement = tree.statements[module.ordinals[module.statement_of(wrong.node)]]
+            changed = names.asked_by_builtin(tree, statement, wrong.node) if _is_builtin(module, wrong.call) else None
+            yield Proposal(
+                "ask the builtin `next` for it", Applicability.SAFE if changed else Applicability.DISPLAY, changed
+            )
+            return
         meant = wrong.near.outstanding
         if isinstance(wrong, Lacking) and wrong.wrapped:
             yield Proposal(f"call it on the wrapped object: `.module.{wrong.name}`", Applicability.DISPLAY)
@@ -169,9 +192,9 @@ class UnknownMethod(Rule):
             uses: tuple[ast.AST, ...] = ()
             if isinstance(suspect.node, ast.ImportFrom):
                 uses = tuple(node for node in module.nodes if isinstance(node, ast.Name) and node.id == wrong.name)
-                changed = _renamed_import(tree, statement, wrong.name, meant)
+                changed = names.renamed_import(tree, statement, wrong.name, meant)
             else:
-                changed = _renamed(tree, statement, suspect.node, meant)
+                changed = names.renamed(tree, statement, suspect.node, meant)
             yield Proposal(f"rename `{wrong.name}` to `{meant}`", Applicability.UNSAFE, changed, uses)
         elif wrong.near.names:
             yield Proposal(f"use one of {_listed(wrong.near.names)}", Applicability.DISPLAY)
@@ -184,7 +207,7 @@ def _method_message(lacking: Lacking) -> str:
     if isinstance(owner, ApiNames):
         hint = "; the wrapped object has it, under `.module`" if lacking.wrapped else _hint(lacking.near)
         return f"`{owner.path}` has no `{lacking.name}`{hint}"
-    hidden = "; the `except` around it hides the error" if lacking.hidden else ""
+    hidden = HIDES if lacking.hidden else ""
     return f"`{owner.name}` has no method `{lacking.name}`{_hint(lacking.near)}{hidden}"
 
 
@@ -198,35 +221,6 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _renamed(tree: Tree, statement: cst.CSTNode, node: ast.AST, meant: str) -> Tree:
-    """Rename every such attribute of the same object in the statement."""
-    from forklint.edits.tree import find
-
-    if not isinstance(node, ast.Attribute):
-        return tree
-    owner = ast.unparse(node.value)
-    changes: dict[cst.CSTNode, cst.CSTNode] = {}
-    for attribute in find(statement, cst.Attribute):
-        if attribute.attr.value == node.attr and _text(tree, attribute.value) == owner:
-            changes[attribute.attr] = attribute.attr.with_changes(value=meant)
-    return tree.replace_all(dict(changes))
-
-
-def _renamed_import(tree: Tree, statement: cst.CSTNode, wrong: str, meant: str) -> Tree:
-    """Rename an imported name, and its uses in the file unless the import gives it another."""
-    from forklint.edits.tree import find
-
-    changes: dict[cst.CSTNode, cst.CSTNode] = {}
-    for alias in find(statement, cst.ImportAlias):
-        if isinstance(alias.name, cst.Name) and alias.name.value == wrong:
-            changes[alias.name] = alias.name.with_changes(value=meant)
-            if alias.asname is None:
-                taken = {attribute.attr for attribute in find(tree.module, cst.Attribute)}
-                taken |= {argument.keyword for argument in find(tree.module, cst.Arg) if argument.keyword}
-                uses = [n for n in find(tree.module, cst.Name) if n.value == wrong and n not in taken]
-                changes |= {name: name.with_changes(value=meant) for name in uses}
-    return tree.replace_all(dict(changes))
-
-
-def _text(tree: Tree, node: cst.CSTNode) -> str:
-    return "".join(tree.module.code_for_node(node).split())
+def _is_builtin(module: Module, call: ast.Call) -> bool:
+    """Whether the name `next` means the builtin where a call stands."""
+    return module.scope_at(call).find("next") is None
