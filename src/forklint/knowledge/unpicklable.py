@@ -32,6 +32,9 @@ class Keeper:
     positions: frozenset[int] | None
 
 
+KEEPS_NOTHING = Keeper(frozenset(), frozenset())
+
+
 @dataclass(frozen=True)
 class Stream:
     """The methods by which what a call makes comes to hold functions."""
@@ -94,9 +97,10 @@ def _keepers() -> dict[str, Keeper]:
     }
 
 
-def keeper(name: str) -> Keeper | None:
-    """What a call keeps of its arguments, by its qualified name; None if that is not known."""
-    return _row(_keepers(), name)
+def keeper(name: str) -> Keeper:
+    """What a call keeps of its arguments, by its qualified name; of a class of which nothing is known, by theirs."""
+    rows, last = _keepers(), name.rpartition(".")[2]
+    return _row(rows, name) or rows.get(f"*.{last}") or (rows["*"] if last[:1].isupper() else KEEPS_NOTHING)
 
 
 def keepers_told() -> dict[str, list[Any]]:

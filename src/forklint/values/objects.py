@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from forklint.knowledge.loading import names as listed
@@ -10,9 +11,11 @@ from forklint.project import entries, scopes
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import first_parameter, is_name, last_name, text_of
-from forklint.values import calls
+from forklint.values import arguments, calls
 from forklint.values import stores as changes
+from forklint.values.callers import handed_up, is_super_call
 from forklint.values.model import (
+    MOST_OPTIONS,
     NO_ARGUMENTS,
     NOTHING,
     Constant,
@@ -23,6 +26,7 @@ from forklint.values.model import (
     Source,
     Table,
     agreed,
+    perhaps,
     told,
 )
 
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
     from forklint.values.evaluator import Evaluator
 
 HPARAMS = "hparams"
+MOST_HEIRS = 32
+"""So many classes are looked at that inherit from one."""
 PLAIN_ENUMS = frozenset({"enum.Enum", "enum.Flag"})
 
 
@@ -43,19 +49,34 @@ def attribute(evaluator: Evaluator, owner: Instance, name: str) -> Found:
         return _hyperparameters(evaluator, owner)
     stored = stores(evaluator, owner, name)
     if stored is None:
-        return NOTHING
+        return _in_heirs(evaluator, owner, name)
     if stored:
         return agreed(_stored(evaluator, owner, place, name) for place in stored)
-    found = evaluator.project.method(facts, name)
-    if found is not None:
-        function = FunctionFacts(found[0].module, found[1])
-        if any(isinstance(mark, ast.Name) and mark.id == "property" for mark in found[1].decorator_list):
-            frame = Frame(function, NO_ARGUMENTS, owner)
-            returns = [s.value for s in scopes.statements(found[1].body) if isinstance(s, ast.Return)]
-            values = [Expression(function.module, function.scope, value, frame) for value in returns if value]
-            return agreed(evaluator.find(value) for value in values)
-        return NOTHING
+    if evaluator.project.method(facts, name) is not None:
+        return agreed(evaluator.find(value) for value in _computed(evaluator, owner, name))
     return _field(evaluator, owner, name)
+
+
+def _computed(evaluator: Evaluator, owner: Instance, name: str) -> list[Expression]:
+    """What a property of an object returns; nothing for another method."""
+    found = evaluator.project.method(owner.facts, name)
+    if found is None or not any(
+        isinstance(mark, ast.Name) and mark.id == "property" for mark in found[1].decorator_list
+    ):
+        return []
+    function = FunctionFacts(found[0].module, found[1])
+    returns = [s.value for s in scopes.statements(found[1].body) if isinstance(s, ast.Return)]
+    frame = Frame(function, NO_ARGUMENTS, owner)
+    return [Expression(function.module, function.scope, value, frame) for value in returns if value]
+
+
+def behind_in_heirs(evaluator: Evaluator, owner: Instance, name: str) -> list[Expression]:
+    """What may be put into an attribute, or given by a property, where the classes that inherit from it see to that."""
+    computed = _computed(evaluator, owner, name)
+    if computed:
+        return computed
+    heirs = map(Instance, _heirs_with(evaluator, owner, name))
+    return [one for heir in heirs for one in stores(evaluator, heir, name) or () if one is not None]
 
 
 def stores(evaluator: Evaluator, owner: Instance, name: str) -> list[Expression | None] | None:
@@ -72,9 +93,73 @@ def stores(evaluator: Evaluator, owner: Instance, name: str) -> list[Expression 
     init = evaluator.project.method(facts, "__init__")
     found: list[Expression | None] = []
     for function, value in evaluator.project.answer("what methods assign", (facts, name), find):
-        is_init = init is not None and init[1] is function.node
-        frame = Frame(function, owner.made, owner) if is_init and owner.made is not None else None
+        made = _made_with(evaluator, owner, init, function) if init is not None and owner.made is not None else None
+        frame = made or _called_on(evaluator, owner, function)
         found.append(Expression(function.module, function.scope, value, frame) if value is not None else None)
+    return found
+
+
+def _made_with(
+    evaluator: Evaluator, owner: Instance, init: tuple[ClassFacts, scopes.Function], function: FunctionFacts
+) -> Frame | None:
+    """The call of a constructor by which an object was made, also of one that its own hands arguments up to."""
+    home, node = init
+    frame = Frame(FunctionFacts(home.module, node), owner.made or NO_ARGUMENTS, owner)
+    for base in evaluator.project.ancestry(owner.facts).classes:
+        if frame.function.node is function.node:
+            return frame
+        above = base.methods.get("__init__")
+        if above is None or above is frame.function.node:
+            continue
+        up = [one for one in nodes_below(frame.function.node) if isinstance(one, ast.Call) and is_super_call(one)]
+        if len(up) != 1:
+            return None
+        given = handed_up(evaluator, Expression(frame.function.module, frame.function.scope, up[0], frame))
+        frame = Frame(FunctionFacts(base.module, above), given, owner)
+    return frame if frame.function.node is function.node else None
+
+
+def _in_heirs(evaluator: Evaluator, owner: Instance, name: str) -> Found:
+    """What an attribute may hold in an object of one of the classes that inherit from its class and set it."""
+    heirs = _heirs_with(evaluator, owner, name)[:MOST_OPTIONS]
+    return perhaps(attribute(evaluator, Instance(one), name) for one in heirs)
+
+
+def _heirs_with(evaluator: Evaluator, owner: Instance, name: str) -> list[ClassFacts]:
+    """The classes that inherit from that of an object, which may be one of theirs, and have an attribute of a name."""
+    if owner.made is not None:
+        return []
+    heirs = islice(evaluator.project.subclasses(owner.facts), MOST_HEIRS)
+    return [one for one in heirs if _has_own(one, name)]
+
+
+def _called_on(evaluator: Evaluator, owner: Instance, function: FunctionFacts) -> Frame | None:
+    """The one call of a method on an object under the name that it is given where it is made; None if it is not one.
+
+    So old code sets its objects up: ``loader = Loader()`` and then ``loader.initialize(options)``.
+    """
+    made = owner.call
+    statement = made.module.parents.get(made.node) if made is not None else None
+    target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+    if made is None or not isinstance(target, ast.Name):
+        return None
+    find = lambda: _methods_called(made.scope)  # noqa: E731 - it is short
+    called = evaluator.project.answer("methods called on names", made.scope, find)
+    on_it = called.get((target.id, function.node.name), ())
+    return (
+        Frame(function, arguments.of_call(evaluator, made.part(on_it[0])), owner, made.frame)
+        if len(on_it) == 1
+        else None
+    )
+
+
+def _methods_called(scope: scopes.Scope) -> dict[tuple[str, str], list[ast.Call]]:
+    """The calls of ``name.method(...)`` in a scope, by both names."""
+    found: dict[tuple[str, str], list[ast.Call]] = {}
+    for node in nodes_below(scope.node):
+        func = node.func if isinstance(node, ast.Call) else None
+        if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
+            found.setdefault((func.value.id, func.attr), []).append(node)  # type: ignore[arg-type]
     return found
 
 

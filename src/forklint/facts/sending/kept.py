@@ -74,7 +74,7 @@ class Objects:
 
     def _given_to_base(self, owner: Instance, made: Arguments, depth: int) -> Iterator[Culprit]:
         """What a base outside the project keeps of the arguments, or an object of its fields."""
-        rows = [row for name in self._project.ancestry(owner.facts).external if (row := keeper(name)) is not None]
+        rows = [keeper(name) for name in self._project.ancestry(owner.facts).external]
         fields = objects.fields_given(self._unpicklable.evaluator, owner)
         for name, source in made.keywords.items():
             if any(row.keeps is None or name in row.keeps for row in rows) or (fields and name in fields.entries):

@@ -24,6 +24,7 @@ from forklint.values.calls import qualified
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression, Instance, Lambda, Made, Ref, Row, Source, Stream, Table
 from forklint.values.model import Value as Abstract
+from forklint.values.objects import behind_in_heirs
 from forklint.values.origins import behind
 
 if TYPE_CHECKING:
@@ -185,7 +186,10 @@ class Unpicklable:
         symbol = self.project.resolve(given.module, given.scope, node)
         if isinstance(symbol, (FunctionFacts, ClassFacts)):
             return self._definition(given, node, symbol)
-        return self.first(behind(self.evaluator, given, perhaps=True), depth)
+        found = self.first(behind(self.evaluator, given, perhaps=True), depth)
+        if found is None and isinstance(owner, Instance):
+            found = self.first(behind_in_heirs(self.evaluator, owner, node.attr), depth)
+        return found
 
     def _set_on(self, there: Expression, name: ast.Name, depth: int) -> Culprit | None:
         """What is refused in an attribute that is set on an object after it was made: ``dataset.transform = ...``."""
@@ -195,7 +199,7 @@ class Unpicklable:
         if isinstance(symbol, ClassFacts):
             if self.objects.chooses(symbol):
                 return None
-        elif not isinstance(symbol, External) or keeper(symbol.name) is None:
+        elif not isinstance(symbol, External):
             return None
         for statement in statements(there.scope.node.body):
             if isinstance(statement, ast.Assign) and is_before(there.node, statement) and is_before(statement, name):
@@ -279,7 +283,7 @@ class Unpicklable:
             return self._method(given, node, node.func, depth)
         chosen = names_meant(self.evaluator, given.part(node.func))
         found = next(filter(None, (self._made(given, node, one, depth) for one in chosen)), None)
-        return found or self._evaluated(given, depth)
+        return found or self._evaluated(given, depth) or self._made(given, node, last_name(node.func), depth)
 
     def _instance(self, given: Expression, owner: Instance, depth: int) -> Culprit | None:
         """What is refused in a new object of a project's class."""
@@ -301,8 +305,7 @@ class Unpicklable:
         if self._handles and handle is not None and handle.spawn == "bites" and not handle.suffix:
             error = handle.spawn_effect
             return Culprit(Why.HANDLE, given.module, node, f"an open {handle.kind}", error)
-        kept = keeper(name)
-        found = self.first(map(given.part, kept_arguments(node, kept)), depth) if kept is not None else None
+        found = self.first(map(given.part, kept_arguments(node, keeper(name))), depth)
         return None if found is not None and found.why is Why.GENERATOR else found  # it may be read to its end
 
     def _method(self, given: Expression, node: ast.Call, function: ast.Attribute, depth: int) -> Culprit | None:

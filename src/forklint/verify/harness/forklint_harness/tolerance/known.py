@@ -7,7 +7,7 @@ The order's spec says so under ``known``, an object with
 - ``streams``: by name of a call, the methods of its result that give it further arguments to hold: those which give a
   new object, and those which change it; and whether all others give the same object.
 
-A name that ends with ``.*`` stands for all that begin as it does.
+A name that ends with ``.*`` stands for all that begin as it does, one that begins with ``*.`` for all that end so.
 """
 
 from __future__ import annotations
@@ -92,4 +92,5 @@ def effect(name: str, method: str) -> str:
 
 
 def _row(table: Mapping[str, Any], name: str) -> Any:
-    return table.get(name) or table.get(name.rpartition(".")[0] + ".*")
+    home, _, last = name.rpartition(".")
+    return table.get(name) or table.get(home + ".*") or table.get("*." + last)
