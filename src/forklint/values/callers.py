@@ -15,7 +15,7 @@ from forklint.project.nodes import nodes_below
 from forklint.records import dataclass
 from forklint.summaries.terms import WORD
 from forklint.values import arguments, files
-from forklint.values.model import Arguments, Expression
+from forklint.values.model import Arguments, Constant, Expression, Instance, Made, Row, Table, Value
 
 if TYPE_CHECKING:
     from forklint.project.index import Project, Symbol
@@ -88,11 +88,13 @@ def _find(evaluator: Evaluator, target: _Target) -> Callers:
     calls: list[Arguments] = []
     default = False
     for module, name in mentions:
-        for node in module.reads(name):
-            if not _is_it(evaluator.project, module, node, target):
-                continue
+        reads = [node for node in module.reads(name) if _is_it(evaluator, module, node, target)]
+        for node in reads:
             above = module.parents.get(node)
-            if isinstance(above, ast.Call) and above.func is node:
+            alias = _alias(evaluator.project, module, above, node)
+            if alias is not None:
+                reads += [one for one in module.reads(alias) if isinstance(one, ast.Name) and one not in reads]
+            elif isinstance(above, ast.Call) and above.func is node:
                 calls.append(_given(evaluator, module, above, target))
             elif _is_entry(evaluator.project, module, node):
                 default = True
@@ -139,15 +141,28 @@ def _aliases(project: Project, path: Path, word: str) -> Iterator[str]:
     return (one.alias for one in project.imports(path) if one.attribute == word != one.alias)
 
 
-def _is_it(project: Project, module: Module, node: ast.expr, target: _Target) -> bool:
+def _is_it(evaluator: Evaluator, module: Module, node: ast.expr, target: _Target) -> bool:
+    project = evaluator.project
     symbol = _symbol(project, module, node)
     if isinstance(symbol, FunctionFacts):
         return symbol.node is target.function.node
     if isinstance(symbol, ClassFacts):
         found = project.method(symbol, target.function.node.name) if target.is_constructor else None
         return found is not None and found[1] is target.function.node
-    unknown_object = symbol is None and isinstance(node, ast.Attribute) and not target.is_constructor
-    return unknown_object and target.function.owner is not None
+    if symbol is not None or not isinstance(node, ast.Attribute) or target.is_constructor or not target.function.owner:
+        return False
+    owner = evaluator.find(Expression(module, module.scope_at(node), node.value))
+    is_whole = owner.known or owner.is_all
+    return not is_whole or any(_may_have(project, one.value, target.function) for one in owner.possible)
+
+
+def _may_have(project: Project, value: Value, method: FunctionFacts) -> bool:
+    """Whether a method may be that of an object: one of another class has another."""
+    if isinstance(value, Instance):
+        found = project.method(value.facts, method.node.name)
+        heirs = project.subclasses(value.facts) if value.made is None else ()
+        return found is None or found[1] is method.node or any(heir == method.owner for heir in heirs)
+    return not isinstance(value, (Made, Constant, Table, Row))
 
 
 def _symbol(project: Project, module: Module, node: ast.expr) -> Symbol | None:
@@ -192,6 +207,14 @@ def handed_up(evaluator: Evaluator, call: Expression) -> Arguments:
     given = arguments.of_call(evaluator, call)
     func = call.node.func  # type: ignore[attr-defined]
     return given if isinstance(func.value, ast.Call) else given.without_first
+
+
+def _alias(project: Project, module: Module, above: ast.AST | None, node: ast.AST) -> str | None:
+    """The other name that an assignment gives to what a name means, in a script that nobody imports."""
+    if not isinstance(above, ast.Assign) or above.value is not node or len(above.targets) != 1:
+        return None
+    target = above.targets[0]
+    return target.id if isinstance(target, ast.Name) and not project.graph.importers(module.path) else None
 
 
 # Where a function is named and not called

@@ -229,8 +229,11 @@ def _got(evaluator: Evaluator, source: Expression, owner: Found, given: list[ast
     if table is not None and table.complete and key.value not in table.entries:
         return evaluator.find(source.part(given[1])) if len(given) > 1 else Found(Constant(None))
     found = evaluator.member(owner, key.value)
-    known = owner.stored.places
-    return NOTHING if found.known and names.is_set_elsewhere(evaluator, source.module, key.value, known) else found
+    return (
+        NOTHING
+        if found.known and names.is_set_elsewhere(evaluator, source.module, key.value, owner, source.frame)
+        else found
+    )
 
 
 def returned(evaluator: Evaluator, function: FunctionFacts, call: Expression, receiver: Instance | None) -> Found:

@@ -17,6 +17,7 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.values import arithmetic, calls, command_line, files, items, names, objects
 from forklint.values.cost import MAX_STEPS, TOO_MUCH, Cost
 from forklint.values.model import (
+    ABSENT,
     NOTHING,
     Absent,
     Case,
@@ -186,7 +187,11 @@ class Evaluator:
         value = owner.value
         found = NOTHING
         stored = owner.stored.entries.get(name)
-        if stored is not None:
+        if isinstance(stored, Either) and ABSENT in stored.sources:  # one way of several leaves it as it was made
+            others = {key: one for key, one in owner.stored.entries.items() if key != name}
+            made = self.member(owner.holding(Stored(others, owner.stored.places)), name)
+            found = agreed([made, *(self.find(one) for one in stored.sources if one is not ABSENT)])
+        elif stored is not None:
             found = self.find(stored)
             found = told(found, stored, name) if isinstance(stored, Expression) else found
         elif isinstance(value, Table):
@@ -200,6 +205,9 @@ class Evaluator:
             found = objects.attribute(self, value, name)
         elif isinstance(value, Ref) and isinstance(value.symbol, ClassFacts):
             found = objects.class_attribute(self, value.symbol, name)
+        elif isinstance(value, Ref) and isinstance(value.symbol, Module):
+            symbol = self.project.lookup(value.symbol, value.symbol.scope, name)
+            found = names.bound(self, symbol, None) if isinstance(symbol, Bound) else NOTHING
         elif isinstance(value, Made):
             found = command_line.option(self, value, name)
         inner = owner.stored.below(name)
@@ -276,8 +284,9 @@ def _item(evaluator: Evaluator, row: Row, index: object) -> Found:
 def _unless_set(evaluator: Evaluator, source: Expression, name: str, found: Found, owner: Found) -> Found:
     """Give what was found under a name of something, unless some other code sets that name to something else."""
     is_value = isinstance(found.value, Constant) or (isinstance(found.value, Setting) and files.is_scalar(found.value))
-    known = owner.stored.places
-    return NOTHING if is_value and names.is_set_elsewhere(evaluator, source.module, name, known) else found
+    return (
+        NOTHING if is_value and names.is_set_elsewhere(evaluator, source.module, name, owner, source.frame) else found
+    )
 
 
 def _call(evaluator: Evaluator, source: Expression) -> Found:

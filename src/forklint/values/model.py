@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 
@@ -314,24 +314,41 @@ def agreed(found: Iterable[Found]) -> Found:
     Numbers that differ but are all above zero are together a positive number.
     """
     known: list[Found] = []
-    options: dict[Found, None] = {}
+    options: dict[Found, list[Stored]] = {}
     unclear = False
     for one in found:
-        options |= dict.fromkeys(one.possible)
+        for option in one.possible:
+            options.setdefault(option, []).append(option.stored)
         unclear |= not one.known and not one.is_all
         if unclear and len(options) >= MOST_OPTIONS:
             break
         known.append(one)
     if not known or unclear or not all(one.known for one in known):
-        return _any_of(options, is_all=not unclear)
+        return _any_of(_merged(options), is_all=not unclear)
     first = known[0]
     default = any(one.by_default for one in known)
     if all(_same(one.value, first.value) for one in known):
-        return Found(first.value, first.links, default, stored=first.stored)
+        return Found(first.value, first.links, default, stored=_any_stored([one.stored for one in known]))
     numbers = [one.value.value for one in known if isinstance(one.value, Constant)]
     if len(numbers) == len(known) and all(_is_positive(number) for number in numbers):
         return Found(Constant(POSITIVE), first.links, default)
-    return _any_of(options, is_all=True)
+    return _any_of(_merged(options), is_all=True)
+
+
+def _merged(options: Mapping[Found, Sequence[Stored]]) -> list[Found]:
+    """Give each of several answers once, with what is stored in it by any of the ways to it."""
+    return [one.holding(_any_stored(stored)) for one, stored in options.items()]
+
+
+def _any_stored(each: Sequence[Stored]) -> Stored:
+    """What is stored in something by one of several ways; an entry that is ABSENT in one is there as it was made."""
+    if all(one == each[0] for one in each):
+        return each[0]
+    entries: dict[str, Source] = {}
+    for name in dict.fromkeys(name for one in each for name in one.entries):
+        sources = tuple(dict.fromkeys(one.entries.get(name, ABSENT) for one in each))
+        entries[name] = sources[0] if len(sources) == 1 else Either(sources)
+    return Stored(entries, frozenset().union(*(one.places for one in each)))
 
 
 def of_each(owner: Found, part: Callable[[Found], Found]) -> Found:

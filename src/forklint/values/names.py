@@ -20,7 +20,6 @@ from forklint.summaries.terms import WORD
 from forklint.values import items, parameters, stores
 from forklint.values.model import (
     MOST_OPTIONS,
-    NOT_STORED,
     NOTHING,
     Constant,
     Expression,
@@ -44,6 +43,8 @@ if TYPE_CHECKING:
     from forklint.values.evaluator import Evaluator
 
 
+MOST_FRAMES = 16
+"""So many calls are looked at for the files that one has to do with."""
 LISTS = frozenset({"builtins.list", "builtins.sorted", "builtins.set"})
 """What makes a list of anything."""
 
@@ -214,20 +215,39 @@ def _unpacked(evaluator: Evaluator, module: Module, home: Scope, binding: Bindin
 
 
 def is_set_elsewhere(
-    evaluator: Evaluator, home: Module, name: str, known: frozenset[ast.AST] = NOT_STORED.places
+    evaluator: Evaluator, home: Module, name: str, owner: Found = NOTHING, frame: Frame | None = None
 ) -> bool:
     """Whether code that has to do with a module sets an attribute or key of that name on anything but ``self``.
 
-    The targets in ``known`` do not count: what they set was found.
+    What was found to be stored in the ``owner`` does not count, nor what is set on something else, nor, in a call that
+    is known, what another program sets.
     """
+    known = owner.stored.places.union(*(one.stored.places for one in owner.options))
     project = evaluator.project
     find = lambda: tuple(_setting_near(project, home.path, name))  # noqa: E731 - it is short
     near = project.answer("setters near", (home.path, name), find, compared=True)
     return any(
-        target not in known and not _is_off_by_default(evaluator, path, target)
+        target not in known
+        and not _is_off_by_default(evaluator, path, target)
+        and not _is_of_another(evaluator, path, target, owner)
         for path in near
+        if frame is None or path in _modules(frame) or project.graph.importers(path)
         for target in _targets(project, path, name)
     )
+
+
+def _modules(frame: Frame) -> set[Path]:
+    """The files of a call's function and of what it is given, and of the calls in which that stands."""
+    found: set[Path] = set()
+    seen: list[Frame] = [frame]
+    for one in seen:
+        given = [each for each in (*one.given.positional, *one.given.keywords.values()) if isinstance(each, Expression)]
+        found.update((one.function.module.path, *(each.module.path for each in given)))
+        around = [one.within, *(each.frame for each in given)]
+        seen += [each for each in around if each is not None and all(each is not known for known in seen)]
+        if len(seen) > MOST_FRAMES:
+            break
+    return found
 
 
 def _is_off_by_default(evaluator: Evaluator, path: Path, target: ast.AST) -> bool:
@@ -241,6 +261,18 @@ def _is_off_by_default(evaluator: Evaluator, path: Path, target: ast.AST) -> boo
                 return bool(test.value.value) is not (inner in above.body)
         inner = above
     return False
+
+
+def _is_of_another(evaluator: Evaluator, path: Path, target: ast.AST, owner: Found) -> bool:
+    """Whether a target is a part of another module, or of what another call of a library made, than the owner."""
+    module = evaluator.project.module(path)
+    if module is None or not isinstance(target, (ast.Attribute, ast.Subscript)) or not (owner.known or owner.is_all):
+        return False
+    values = [one.value for one in owner.possible]
+    if not all(isinstance(one, (Made, Ref)) for one in values):
+        return False
+    other = evaluator.find(Expression(module, module.scope_at(target), target.value)).value
+    return isinstance(other, (Made, Ref)) and other not in values
 
 
 def _setting_near(project: Project, home: Path, name: str) -> Iterator[Path]:
