@@ -43,6 +43,7 @@ class Stream:
     module: str
     draws_not: tuple[str, ...]
     quiet: tuple[str, ...]
+    drawing: tuple[str, ...]
     source: str = ""
 
 

@@ -86,6 +86,12 @@ def refused() -> dict[str, Refused]:
 
 
 @cache
+def have_views() -> frozenset[str]:
+    """The qualified names of the calls that make a mapping whose keys, values and items pickle refuses."""
+    return frozenset(_table()["view"]["of"])
+
+
+@cache
 def _keepers() -> dict[str, Keeper]:
     def some(values: Any) -> Any:
         return None if values is None else frozenset(values)

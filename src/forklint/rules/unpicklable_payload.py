@@ -87,9 +87,9 @@ class UnpicklablePayload(Rule):
     Arguments passed in by callers are known only if a caller passes a lambda or a local function on to a loader or its
     dataset, through at most four calls. A lambda of another module is reported where it is sent, except for one that a
     loader class of the project adds, or that any object of a dataset keeps, which are reported where they are written.
-    Of several such lambdas that lead to one attribute, one is reported. A stored iterator of a loader is not reported.
-    If only platforms are affected that the project shows no sign of using, and no Python from 3.14 on is configured,
-    the severity is info.
+    Of several lambdas of another file that lead to one attribute, one is reported. A stored iterator of a loader is not
+    reported. If only platforms are affected that the project shows no sign of using, and no Python from 3.14 on is
+    configured, the severity is info.
 
     ## References
     - [multiprocessing: the spawn and forkserver start methods](https://docs.python.org/3/library/multiprocessing.html#the-spawn-and-forkserver-start-methods)

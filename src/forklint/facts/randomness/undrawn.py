@@ -37,7 +37,8 @@ def _may_draw(project: Project, path: Path, stream: Stream) -> bool:
     used = {name for scope in summary.scopes for name in (*scope.calls, *scope.dotted)}
     drawn = (name.removeprefix(one) for name in used for one in names if f"{name}.".startswith(one))
     taken = (one.attribute for one in summary.imports if one.module == stream.module and one.attribute)
-    return any(name.partition(".")[0] not in stream.draws_not for name in (*drawn, *taken))
+    is_drawn = any(name.partition(".")[0] not in stream.draws_not for name in (*drawn, *taken))
+    return is_drawn or any(name.rpartition(".")[2] in stream.drawing for name in used)
 
 
 def _is_loud(project: Project, path: Path, name: str, stream: Stream) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from forklint.facts.sending.libraries import names_meant
 from forklint.facts.sending.values import Culprit, Why, is_local
 from forklint.knowledge.handles import openers
-from forklint.knowledge.unpicklable import Keeper, keeper, refused
+from forklint.knowledge.unpicklable import Keeper, have_views, keeper, refused
 from forklint.project.bindings import is_shadowed
 from forklint.project.guard import guard_of
 from forklint.project.index import External
@@ -83,16 +83,15 @@ class Unpicklable:
         return Stages(self)
 
     def all_of(self, given: Expression) -> list[Culprit]:
-        """The parts that pickle refuses, one for each attribute that leads to some."""
-        found: dict[str, Culprit] = {}
+        """The parts that pickle refuses: those of the file at hand, and one of others for each attribute."""
+        found: dict[ast.AST | str, Culprit] = {}
         for _ in range(MOST_PARTS):
             culprit = self.of(given)
             if culprit is None:
                 break
             self._known.add(culprit.key)
-            found.setdefault(culprit.path[0] if culprit.path else "", culprit)
-            if not culprit.path:
-                break
+            by_attribute = culprit.path[0] if culprit.path else ""
+            found.setdefault(culprit.key if culprit.module is given.module else by_attribute, culprit)
         return list(found.values())
 
     def of(self, given: Expression, depth: int = MAX_DEPTH) -> Culprit | None:
@@ -311,7 +310,7 @@ class Unpicklable:
     def _method(self, given: Expression, node: ast.Call, function: ast.Attribute, depth: int) -> Culprit | None:
         """What a method of something returns: of a dictionary a view, of a stream the stream with another stage."""
         is_view = function.attr in VIEWS and not node.args
-        if is_view and isinstance(self.evaluator.find(given.part(function.value)).value, Table):
+        if is_view and self._is_dictionary(given.part(function.value)):
             error = f"TypeError: cannot pickle 'dict_{function.attr}' object"
             words = f"a view of a dictionary (`{ast.unparse(node)}`)"
             return Culprit(Why.VIEW, given.module, node, words, error)
@@ -321,6 +320,13 @@ class Unpicklable:
         if function.attr in RETURN_THEMSELVES:
             return self.of(given.part(function.value), depth - 1)
         return self.stages.added(given, node, depth)
+
+    def _is_dictionary(self, given: Expression) -> bool:
+        if isinstance(self.evaluator.find(given).value, Table):
+            return True
+        near = (given, *behind(self.evaluator, given))
+        calls = [one.part(one.node.func) for one in near if isinstance(one.node, ast.Call)]
+        return any(qualified(self.evaluator, one) in have_views() for one in calls)
 
 
 def kept_arguments(call: ast.Call, row: Keeper) -> Iterator[ast.expr]:
