@@ -26,6 +26,7 @@ class Starter:
     workers: str = ""
     workers_position: int | None = None
     workers_default: int = 0
+    workers_when_made: bool = False
     context: str = ""
     context_position: int | None = None
     start_method: str = ""

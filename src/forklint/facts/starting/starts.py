@@ -172,7 +172,9 @@ class ProcessStarts(Topic):
                 yield from self.of_iteration(call, one)
             elif isinstance(value, Made):
                 row = self._rows.get(value.name)
-                if row is not None and func.attr in row.methods and self._has_workers(row, call):
+                if row is None or func.attr not in row.methods:
+                    continue
+                if self._has_workers(row, value.call if row.workers_when_made else call):
                     what, asked = f"calls {func.attr}() of a {row.name}", self._method_given(row, value.call)
                     yield Starts(what, asked, value.call, platforms=row.platforms)
             elif isinstance(value, Instance) and method(self.project, value, func.attr) is None:
