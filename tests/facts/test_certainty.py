@@ -90,3 +90,25 @@ def test_workers_that_must_be_asked_for(tmp_path: Path) -> None:
     finding = found(tmp_path, {**INSTALLABLE, "train.py": LOADS.replace("NUMBER", "0")})
     assert finding.severity is Severity.INFO
     assert finding.message.endswith(f"({ONLY_IF_ASKED})")
+
+
+SEEDED = """import numpy as np
+from torch.utils.data import DataLoader
+
+
+def seed_worker(worker_id):
+    np.random.seed(7)
+
+
+def loader(dataset, workers=NUMBER):
+    return DataLoader(dataset, num_workers=workers, worker_init_fn=seed_worker)
+"""
+
+
+@pytest.mark.parametrize(("number", "severity"), [("0", Severity.INFO), ("4", Severity.WARNING)])
+def test_seeds_of_workers_that_must_be_asked_for(tmp_path: Path, number: str, severity: Severity) -> None:
+    path = tmp_path / "seeded.py"
+    path.write_text(SEEDED.replace("NUMBER", number))
+    (finding,) = Linters(SettingsFinder({}), Options(select=("FKL302",))).of(path).lint(path).findings
+    assert finding.severity is severity
+    assert finding.message.endswith(f"({ONLY_IF_ASKED})") == (severity is Severity.INFO)

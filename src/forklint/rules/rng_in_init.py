@@ -145,7 +145,7 @@ class RngInInit(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Generators that statements of this module keep, and functions of it that seed workers alike."""
-        from forklint.facts.loading.certainty import doubt_of
+        from forklint.facts.loading.certainty import ONLY_WITH_OPTION, doubt_of
         from forklint.facts.randomness.worker_seeds import worker_seeds
 
         code = module.document.code
@@ -165,12 +165,13 @@ class RngInInit(Rule):
                     facts=kept,
                 )
         for seeds in worker_seeds(self.project, module) if self._may_seed(code) else ():
+            severity = Severity.ERROR if seeds.too_large else None
             yield Suspect(
                 node=seeds.place,
                 subject="worker_init_fn",
-                message=_seeds_message(seeds),
+                message=f"{_seeds_message(seeds)} ({ONLY_WITH_OPTION})" if seeds.by_option else _seeds_message(seeds),
                 cells=self.settings.cells,
-                severity=Severity.ERROR if seeds.too_large else None,
+                severity=Severity.INFO if seeds.by_option else severity,
                 facts=seeds,
             )
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from forklint.facts.loading.certainty import has_none_by_default
 from forklint.facts.loading.loaders import loader_at, workers_of
 from forklint.facts.randomness.steadiness import Seed, Seeds, is_changing, worker_number
 from forklint.facts.randomness.undrawn import undrawn
@@ -38,6 +39,8 @@ class Loading:
     """Whether all its options are seen, its workers end with the epoch, and another epoch may come."""
     undrawn: frozenset[str] = frozenset()
     """The streams that nothing in its workers draws from."""
+    by_option: bool = False
+    """Whether it has workers only if the user asks for some."""
 
 
 Loadings = dict[FunctionFacts, list[Loading]]
@@ -69,6 +72,8 @@ class WorkerSeeds:
     """Those that do harm, in source order; never empty."""
     repeats: bool
     """Whether the workers of each epoch are new ones, as far as the loaders show, and begin again."""
+    by_option: bool = False
+    """Whether there are workers only if the user asks for some."""
 
     @property
     def place(self) -> ast.AST:
@@ -117,13 +122,14 @@ def _judged(project: Project, module: Module, function: Beginning, loadings: lis
         one for one in _seedings(project, module, function) if one.seed.large or not harmless.issuperset(one.streams)
     ]
     large = [one for one in found if one.seed.large and one.seeder.most]
+    by_option = bool(loadings) and all(one.by_option for one in loadings if not one.evaluates)
     if large:
-        yield WorkerSeeds(module, function, tuple(large), repeats=True)
+        yield WorkerSeeds(module, function, tuple(large), repeats=True, by_option=by_option)
         return
     is_plain = bool(loadings) and all(one.plain for one in loadings if not one.evaluates)
     alike = [one for one in found if not one.seed.large and (is_plain or not one.seed.by_worker)]
     if alike:
-        yield WorkerSeeds(module, function, tuple(alike), is_plain or not loadings)
+        yield WorkerSeeds(module, function, tuple(alike), is_plain or not loadings, by_option)
 
 
 def _seedings(project: Project, module: Module, function: Beginning) -> Iterator[Seeding]:
@@ -240,7 +246,8 @@ def _loading(project: Project, module: Module, call: ast.Call) -> Loading | None
     given = loader.datasets if loader is not None else ()
     goes_on = any(is_endless(project, dataset) for dataset in given)
     plain = workers is not None and ends and None not in names and not changes and not goes_on
-    return Loading(_evaluates(module, call), plain, undrawn(project, module) if given else frozenset())
+    by_option = loader is not None and has_none_by_default(loader)
+    return Loading(_evaluates(module, call), plain, undrawn(project, module) if given else NONE, by_option)
 
 
 def _evaluates(module: Module, call: ast.Call) -> bool:
