@@ -109,6 +109,6 @@ def loader(dataset, workers=NUMBER):
 def test_seeds_of_workers_that_must_be_asked_for(tmp_path: Path, number: str, severity: Severity) -> None:
     path = tmp_path / "seeded.py"
     path.write_text(SEEDED.replace("NUMBER", number))
-    (finding,) = Linters(SettingsFinder({}), Options(select=("FKL302",))).of(path).lint(path).findings
+    (finding,) = Linters(SettingsFinder({}), Options()).of(path).lint(path).findings
     assert finding.severity is severity
     assert finding.message.endswith(f"({ONLY_IF_ASKED})") == (severity is Severity.INFO)

@@ -36,8 +36,6 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "types.MappingProxyType": ({},),
     "contextvars.ContextVar": ("name",),
     "builtins.memoryview": (b"",),
-    "csv.reader": ([],),
-    "csv.writer": (io.StringIO(),),
     "ssl.SSLContext": (ssl.PROTOCOL_TLS_CLIENT,),
     "logging.FileHandler": (os.devnull,),
     "logging.handlers.RotatingFileHandler": (os.devnull,),
