@@ -76,13 +76,24 @@ class _Judge:
 
     def _is_repeated(self, late: Late) -> bool:
         """Whether the variable was set in time further up, for certain, and this leaves it as it is."""
+        row = late.setting.statement.lineno
+        return self._is_set_above(late, row) or self._is_set_by_import(late)
+
+    def _is_set_above(self, late: Late, row: int) -> bool:
         setting = late.setting
         return any(
-            earlier.statement.lineno < setting.statement.lineno
+            earlier.statement.lineno < row
             and (setting.is_default or (setting.literal is not None and earlier.literal == setting.literal))
             and self._past(earlier, late.row, late.reader) is None
             for earlier in self._settings_above.get(setting.name, ())
         )
+
+    def _is_set_by_import(self, late: Late) -> bool:
+        """Whether the module that made the reader read had set it so before."""
+        place = late.event.place if late.event is not None else None
+        if place is None or place.module is self._module:
+            return False
+        return _Judge(self._project, place.module)._is_set_above(late, place.start[0])
 
     @cached_property
     def _settings_above(self) -> dict[str, list[Setting]]:
