@@ -151,7 +151,9 @@ def _is_it(evaluator: Evaluator, module: Module, node: ast.expr, target: _Target
         return found is not None and found[1] is target.function.node
     if symbol is not None or not isinstance(node, ast.Attribute) or target.is_constructor or not target.function.owner:
         return False
-    owner = evaluator.find(Expression(module, module.scope_at(node), node.value))
+    if not evaluator.sorts_out:
+        return True
+    owner = evaluator.plain.find(Expression(module, module.scope_at(node), node.value))
     is_whole = owner.known or owner.is_all
     return not is_whole or any(_may_have(project, one.value, target.function) for one in owner.possible)
 

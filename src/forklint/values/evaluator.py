@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Hashable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from forklint.knowledge.loading import names as listed
@@ -61,14 +62,21 @@ class Evaluator:
     does not depend on who asks, nor on what was asked before.
     """
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, *, sorts_out: bool = True) -> None:
+        """``sorts_out``: whether callers and settings are sorted out by whose method or attribute they name."""
         self.project = project
+        self.sorts_out = sorts_out
         self._cost = Cost()
         """Of the question at hand, so far."""
         self._open = 0
         """How many questions are being answered, each for the one before."""
         self._spent = Cost()
         """What the outermost of them has cost so far."""
+
+    @cached_property
+    def plain(self) -> Evaluator:
+        """What says whose method or attribute is named, at a cost of its own, and sorts nothing out itself."""
+        return Evaluator(self.project, sorts_out=False)
 
     def find(self, source: Source) -> Found:
         """Say what a source holds; NOTHING where it cannot be known, as where two branches differ."""
@@ -140,6 +148,7 @@ class Evaluator:
             known = False
             return measured()
 
+        name = name if self.sorts_out else f"{name}, plainly"
         value, cost = self.project.answer(name, key, find, (unknown, Cost()), compared=True)
         if known and self._open:
             self._spend(cost, self._open + cost.depth)

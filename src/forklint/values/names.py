@@ -265,13 +265,15 @@ def _is_off_by_default(evaluator: Evaluator, path: Path, target: ast.AST) -> boo
 
 def _is_of_another(evaluator: Evaluator, path: Path, target: ast.AST, owner: Found) -> bool:
     """Whether a target is a part of another module, or of what another call of a library made, than the owner."""
+    if not evaluator.sorts_out or not isinstance(target, (ast.Attribute, ast.Subscript)):
+        return False
     module = evaluator.project.module(path)
-    if module is None or not isinstance(target, (ast.Attribute, ast.Subscript)) or not (owner.known or owner.is_all):
+    if module is None or not (owner.known or owner.is_all):
         return False
     values = [one.value for one in owner.possible]
     if not all(isinstance(one, (Made, Ref)) for one in values):
         return False
-    other = evaluator.find(Expression(module, module.scope_at(target), target.value)).value
+    other = evaluator.plain.find(Expression(module, module.scope_at(target), target.value)).value
     return isinstance(other, (Made, Ref)) and other not in values
 
 
