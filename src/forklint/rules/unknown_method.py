@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from forklint.project.module import Module
 
 
-HIDES = "; the `except` around it hides the error"
-
-
 class UnknownMethod(Rule):
     """A method is called that neither the object's class nor any of its bases defines.
 
@@ -142,8 +139,8 @@ class UnknownMethod(Rule):
             message = f"`{wrong.owner.path}` has no `{wrong.name}`{_hint(wrong.near)}"
             yield Suspect(wrong.node, wrong.name, message, self.settings.cells, facts=wrong)
         for old in old_nexts(self.project, module):
-            message = f"an iterator of a DataLoader has no method `next` since torch 1.13{HIDES if old.hidden else ''}"
-            severity = Severity.INFO if old.hidden else None
+            words = f"an iterator of a DataLoader has no method `next` since torch 1.13; {old.excuse}"
+            message, severity = words.removesuffix("; "), Severity.INFO if old.excuse else None
             yield Suspect(old.node, old.node.attr, message, self.settings.cells, severity=severity, facts=old)
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
@@ -207,7 +204,7 @@ def _method_message(lacking: Lacking) -> str:
     if isinstance(owner, ApiNames):
         hint = "; the wrapped object has it, under `.module`" if lacking.wrapped else _hint(lacking.near)
         return f"`{owner.path}` has no `{lacking.name}`{hint}"
-    hidden = HIDES if lacking.hidden else ""
+    hidden = "; the `except` around it hides the error" if lacking.hidden else ""
     return f"`{owner.name}` has no method `{lacking.name}`{_hint(lacking.near)}{hidden}"
 
 

@@ -77,9 +77,10 @@ class _Judge:
     def _is_repeated(self, late: Late) -> bool:
         """Whether the variable was set in time further up, for certain, and this leaves it as it is."""
         row = late.setting.statement.lineno
-        return self._is_set_above(late, row) or self._is_set_by_import(late)
+        return self.is_set_above(late, row) or self._is_set_by_import(late)
 
-    def _is_set_above(self, late: Late, row: int) -> bool:
+    def is_set_above(self, late: Late, row: int) -> bool:
+        """Whether the module's own body had set it so, and in time, above a row."""
         setting = late.setting
         return any(
             earlier.statement.lineno < row
@@ -93,7 +94,7 @@ class _Judge:
         place = late.event.place if late.event is not None else None
         if place is None or place.module is self._module:
             return False
-        return _Judge(self._project, place.module)._is_set_above(late, place.start[0])
+        return _Judge(self._project, place.module).is_set_above(late, place.start[0])
 
     @cached_property
     def _settings_above(self) -> dict[str, list[Setting]]:
