@@ -92,6 +92,32 @@ def test_workers_that_must_be_asked_for(tmp_path: Path) -> None:
     assert finding.message.endswith(f"({ONLY_IF_ASKED})")
 
 
+KEEPS = """
+from torch.utils.data import DataLoader, Dataset
+
+from words.data import Words
+
+
+class Texts(Dataset):
+    def __init__(self):
+        self.words = Words("words")
+
+    def __getitem__(self, index):
+        return self.words[index]
+
+
+def main(workers=NUMBER):
+    print(list(DataLoader(Texts(), num_workers=workers)))
+"""
+
+
+@pytest.mark.parametrize(("number", "doubt"), [("0", ONLY_IF_ASKED), ("2", "")])
+def test_a_dataset_that_another_one_keeps(tmp_path: Path, number: str, doubt: str) -> None:
+    finding = found(tmp_path, {"train.py": KEEPS.replace("NUMBER", number)})
+    assert finding.severity is (Severity.INFO if doubt else Severity.ERROR)
+    assert finding.message.endswith(f"({doubt})" if doubt else "cannot pickle 'Environment' object")
+
+
 SEEDED = """import numpy as np
 from torch.utils.data import DataLoader
 

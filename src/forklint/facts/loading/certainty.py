@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from forklint.facts.loading.loaders import (
@@ -39,7 +40,9 @@ def doubt_of(project: Project, dataset: ClassFacts) -> str:
 def _find(project: Project, dataset: ClassFacts) -> str:
     found = [one for one in loaders_for(project, dataset) if not is_test_file(one.call.module.path)]
     if not found:
-        return LATENT if _is_in_library(project, dataset.module.path) and not _may_be_used(project, dataset) else ""
+        if _is_in_library(project, dataset.module.path) and not _may_be_used(project, dataset):
+            return LATENT
+        return project.answer("doubt of any loader", None, lambda: _doubt_of_all(project), compared=True)
     if all(has_none_by_default(one) for one in found):
         return ONLY_WITH_OPTION
     is_idle = never_has_workers(project, dataset) and not _may_be_loaded(project)
@@ -67,10 +70,24 @@ def _is_in_library(project: Project, home: Path) -> bool:
     return any(word in declared for word in DECLARES) or any(project.data(project.root / one) for one in DECLARING)
 
 
+def _doubt_of_all(project: Project) -> str:
+    """Why workers may never get anything, such as a dataset that another one keeps: no loader has any, or need have."""
+    doubt = ""
+    for number, loader in enumerate(_all_loaders(project)):
+        if number == MOST_ASKED or loader.workers.kind is not Workers.NONE:
+            return ""
+        doubt = ONLY_WITH_OPTION if has_none_by_default(loader) else doubt or WITHOUT_WORKERS
+    return doubt
+
+
+def _all_loaders(project: Project) -> Iterator[Loader]:
+    files = [path for path in files_with_loaders(project) if not is_test_file(path)]
+    return (loader for module in project.modules(files) for loader in loaders_of(project, module))
+
+
 def _may_be_loaded(project: Project) -> bool:
     """Whether some loader of the project has workers, or may have, and a dataset that is not known."""
-    files = [path for path in files_with_loaders(project) if not is_test_file(path)]
-    found = [loader for module in project.modules(files) for loader in loaders_of(project, module)]
+    found = list(_all_loaders(project))
     return len(found) > MOST_ASKED or any(one.workers.kind is not Workers.NONE and not one.datasets for one in found)
 
 
