@@ -12,6 +12,7 @@ from forklint.project.graph import ImportGraph
 from forklint.project.hierarchy import Hierarchy
 from forklint.project.imported import ImportedFiles
 from forklint.project.library import Library
+from forklint.project.linearization import linearized
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.modules import ProjectModules
 from forklint.project.path_roots import PathRoots
@@ -213,23 +214,27 @@ class Project(ProjectModules):
         return self.answer("ancestry", facts, lambda: self._find_ancestry(facts), Ancestry((), (), complete=False))
 
     def _find_ancestry(self, facts: ClassFacts) -> Ancestry:
-        classes: dict[ClassFacts, None] = {}
+        bases: dict[ClassFacts, list[ClassFacts]] = {}
         external: dict[str, None] = {}
-        complete = self._climb(facts, classes, external, self.budgets.of("following bases", MOST_BASES))
-        return Ancestry(tuple(classes), tuple(external), complete)
+        complete = self._climb(facts, bases, external, self.budgets.of("following bases", MOST_BASES))
+        joined = any(len(one) > 1 for one in bases.values())  # otherwise they stand one behind the other
+        classes = linearized(facts, bases) if joined else None
+        return Ancestry(tuple(classes or bases), tuple(external), complete)
 
     def _climb(
-        self, facts: ClassFacts, classes: dict[ClassFacts, None], external: dict[str, None], budget: Budget
+        self, facts: ClassFacts, bases: dict[ClassFacts, list[ClassFacts]], external: dict[str, None], budget: Budget
     ) -> bool:
-        if facts in classes:
+        if facts in bases:
             return True
-        classes[facts] = None
+        own: list[ClassFacts] = []
+        bases[facts] = own
         complete = True
         for base in self.bases(facts):
             if not budget.spend():
                 return False
             if isinstance(base, ClassFacts):
-                complete &= self._climb(base, classes, external, budget)
+                own.append(base)
+                complete &= self._climb(base, bases, external, budget)
             elif isinstance(base, External):
                 external[base.name] = None
             else:
