@@ -104,6 +104,18 @@ DRAWN = {
     "a generator that is sorted": ("def g():\n    mark('g')\n    yield 1\nsorted(g())", "g"),
 }
 CALLED = {
+    "a method of a base": (
+        "class A:\n    def f(self):\n        mark('a')\nclass B(A):\n    def f(self):\n        super().f()\nB().f()",
+        "a",
+    ),
+    "the next method in the order of Python": (
+        (
+            "class A:\n    def f(self):\n        mark('a')\nclass B(A):\n    def f(self):\n        super().f()\n"
+            "class M(A):\n    def f(self):\n        mark('m')\nclass C(B, M):\n    pass\nC().f()"
+        ),
+        "m",
+    ),
+    "a static method of a class": ("class A:\n    @staticmethod\n    def f():\n        mark('a')\nA.f()", "a"),
     "a coroutine that nobody awaits": (COROUTINE + "c = f()", ""),
     "a coroutine that asyncio runs": (COROUTINE + "asyncio.run(f())", "a"),
     "a coroutine that another awaits": (COROUTINE + "async def g():\n    await f()\nasyncio.run(g())", "a"),

@@ -24,6 +24,12 @@ class B(A):
     pass
 """
 MAPPINGS = {
+    "the keys of a mapping": ("ask({'a': 1}.keys())", "?"),
+    "the values of a mapping": ("ask({'a': 1}.values())", "[1, ...]"),
+    "a key set on other machines": (
+        "import sys\nkw = {'a': 0}\nif sys.platform == 'darwin':\n    pass\nelse:\n    kw['a'] = 2\nask(kw['a'])",
+        "0 or 2",
+    ),
     "a key that is taken out leaves the others": ("kw = {'a': 1, 'b': 2}\nkw.pop('b', None)\nask(kw)", "{a: 1}"),
     "a key that may be taken out": ("kw = {'a': 1, 'b': 2}\nif x:\n    kw.pop('b')\nask(kw)", "{a: 1, b: 2 or absent}"),
     "any key may be taken out": ("kw = {'a': 1}\nkw.pop(x)\nask(kw)", "{...}"),
@@ -64,6 +70,33 @@ MAPPINGS = {
     "keywords given twice": ("def f(**kw):\n    ask(kw)\nf(a=1, **{'a': 2, 'b': 3})", "{a: 1, b: 3}"),
 }
 SETTINGS = {
+    "an attribute of a module": ("import conf\nask(conf.n)\n--- conf.py\nn = 4\n", "4"),
+    "an attribute of a module that is handed on": (
+        "import conf\ndef f(options):\n    ask(options.n)\nf(conf)\n--- conf.py\nn = 4\n",
+        "4",
+    ),
+    "an attribute of a module that is set here": (
+        "import conf\nconf.n = 5\nask(conf.n)\n--- conf.py\nn = 4\n",
+        "?",
+    ),
+    "an attribute of a module that is set by a function": (
+        (
+            "import conf\nfrom other import change\nchange()\nask(conf.n)\n--- conf.py\nn = 4\n"
+            "--- other.py\nimport conf\ndef change():\n    conf.n = 5\n"
+        ),
+        "?",
+    ),
+    "an attribute that is set in another module": (
+        "import conf\nimport other\nother.n = 5\nask(conf.n)\n--- conf.py\nn = 4\n--- other.py\nn = 3\n",
+        "4",
+    ),
+    "an attribute of a module that only an option sets": (
+        (
+            "import argparse\nimport conf\np = argparse.ArgumentParser()\np.add_argument('--debug', action='store_true')\n"
+            "if p.parse_args().debug:\n    conf.n = 0\nask(conf.n)\n--- conf.py\nn = 4\n"
+        ),
+        "4",
+    ),
     "an attribute of a namespace": (
         "from easydict import EasyDict\nC = EasyDict()\nC.n = 4\nask(C.n)",
         "4",
@@ -179,6 +212,7 @@ LISTS = {
     "a part of a list": ("ask([1, 2, 3][1:])", "[1, 2, 3, ...]"),
 }
 CALLS = {
+    "what type checkers alone run": ("from typing import TYPE_CHECKING as checking\nask(checking)", "False"),
     "a class from a table": (
         "from own import A, B\nTABLE = {'a': A, 'b': B}\nask(TABLE[x]())\n--- own.py\n" + CLASSES,
         "A() or B()",
@@ -276,6 +310,13 @@ CALLS = {
 PARSER = "import argparse\np = argparse.ArgumentParser()\n"
 CONF = "from omegaconf import OmegaConf\nconf = OmegaConf.load('conf.yaml')\n"
 OPTIONS = {
+    "an option that a function of another module adds": (
+        (
+            "import argparse\nfrom options import add\np = argparse.ArgumentParser()\nadd(p)\nargs = p.parse_args()\n"
+            "ask(args.n)\n--- options.py\ndef add(p):\n    p.add_argument('--n', type=int, default=3)\n"
+        ),
+        "3 by default",
+    ),
     "dashes are underscores": (
         PARSER + ("p.add_argument('--num-workers', type=int, default=4)\nargs = p.parse_args()\nask(args.num_workers)"),
         "4 by default",
@@ -411,6 +452,11 @@ OPTIONS = {
 }
 HYDRA = "import hydra\n@hydra.main(config_path='conf', config_name='main')\ndef main(conf):\n"
 FILES = {
+    "a file of a group in a group": (
+        HYDRA + "    ask(conf.data.loader.n)\n--- conf/main.yaml\ndefaults:\n  - data/loader: fast\n"
+        "--- conf/data/loader/fast.yaml\nn: 4\n",
+        "4 by default",
+    ),
     "a reference of YAML": (
         CONF + "ask(conf.loader.n)\n--- conf.yaml\ndata:\n  workers: 4\nloader:\n  n: ${data.workers}\n",
         "4",
@@ -519,6 +565,22 @@ FILES = {
     ),
 }
 NUMBERS = {
+    "at least": ("ask(2 >= 3)", "False"),
+    "at least as much": ("ask(3 >= 3)", "True"),
+    "at most": ("ask(3 <= 3)", "True"),
+    "less": ("ask(3 < 3)", "False"),
+    "more than one processor": ("import os\nask(os.cpu_count() > 1)", "?"),
+    "more than no processor": ("import os\nask(os.cpu_count() > 0)", "True"),
+    "no processor": ("import os\nask(os.cpu_count() == 0)", "False"),
+    "at most no processor": ("import os\nask(os.cpu_count() <= 0)", "False"),
+    "all processors by one": ("import os\nask(os.cpu_count() // 1)", "positive"),
+    "a third of the processors": ("import os\nask(os.cpu_count() // 3)", "?"),
+    "a quarter of the processors": ("import os\nask(os.cpu_count() // 4)", "positive"),
+    "all processors but two": ("import os\nask(os.cpu_count() - 2)", "?"),
+    "processors and one": ("import os\nask(os.cpu_count() + 1)", "positive"),
+    "processors and nothing": ("import os\nask(os.cpu_count() + 0)", "?"),
+    "twice the processors": ("import os\nask(2 * os.cpu_count())", "positive"),
+    "nothing by the processors": ("import os\nask(0 * os.cpu_count())", "?"),
     "a sign": ("ask(-5)", "-5"),
     "the sign of a text": ("ask(-'a')", "?"),
     "bits that are turned over": ("ask(~5)", "?"),
@@ -646,6 +708,43 @@ RETURNED = {
     ),
 }
 ATTRIBUTES = {
+    "that a method sets up": (
+        "class A:\n    def set_up(self, n):\n        self.n = n\na = A()\na.set_up(3)\nb = A()\nb.set_up(4)\nask(a.n)",
+        "3",
+    ),
+    "that a method sets up twice": (
+        "class A:\n    def set_up(self, n):\n        self.n = n\na = A()\na.set_up(3)\na.set_up(4)\nask(a.n)",
+        "positive",
+    ),
+    "of a class by another name": (
+        (
+            "class A:\n    def __init__(self, n):\n        self.n = n\n    def f(self):\n        ask(self.n)\nB = A\n"
+            "B(3).f()"
+        ),
+        "3",
+    ),
+    "that an heir sets": (
+        (
+            "class A:\n    def f(self):\n        ask(self.n)\nclass B(A):\n    def __init__(self):\n"
+            "        self.n = 3\nB().f()"
+        ),
+        "3",
+    ),
+    "that the base of one of two objects is given": (
+        (
+            "class A:\n    def __init__(self, n):\n        self.n = n\nclass B(A):\n    def __init__(self, n):\n"
+            "        super().__init__(n + 1)\nB(4)\nb = B(3)\nask(b.n)"
+        ),
+        "4",
+    ),
+    "that a table of all attributes may set": (
+        "class A:\n    def __init__(self, **kw):\n        self.n = 1\n        self.__dict__.update(kw)\nask(A(n=2).n)",
+        "?",
+    ),
+    "beside a table that is updated": (
+        "class A:\n    def __init__(self, **kw):\n        self.n = 1\n        self.rows.update(kw)\nask(A(n=2).n)",
+        "1",
+    ),
     "a property": ("class A:\n    @property\n    def n(self):\n        return 3\nask(A().n)", "3"),
     "a class attribute of an object": ("class A:\n    n = 3\nask(A().n)", "3"),
     "a class attribute": ("class A:\n    n = 3\nask(A.n)", "3"),

@@ -216,7 +216,7 @@ class Evaluator:
             found = objects.class_attribute(self, value.symbol, name)
         elif isinstance(value, Ref) and isinstance(value.symbol, Module):
             symbol = self.project.lookup(value.symbol, value.symbol.scope, name)
-            found = names.bound(self, symbol, None) if isinstance(symbol, Bound) else NOTHING
+            found = names.of_module(self, symbol, name, None) if isinstance(symbol, Bound) else NOTHING
         elif isinstance(value, Made):
             found = command_line.option(self, value, name)
         inner = owner.stored.below(name)
@@ -243,7 +243,7 @@ def _attribute(evaluator: Evaluator, source: Expression) -> Found:
     assert isinstance(node, ast.Attribute)  # noqa: S101 - FINDERS says so
     symbol = evaluator.project.resolve(source.module, source.scope, node)
     if isinstance(symbol, Bound):
-        return names.bound(evaluator, symbol, source.frame)
+        return names.of_module(evaluator, symbol, node.attr, source.frame)
     if isinstance(symbol, (ClassFacts, FunctionFacts, Module)):
         return Found(Ref(symbol))
     if isinstance(symbol, External):

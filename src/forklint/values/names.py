@@ -214,6 +214,24 @@ def _unpacked(evaluator: Evaluator, module: Module, home: Scope, binding: Bindin
 # Attributes set from elsewhere
 
 
+def of_module(evaluator: Evaluator, symbol: Bound, name: str, frame: Frame | None) -> Found:
+    """What an attribute of a module holds, unless code sets it: ``settings.workers = 0``."""
+    home = symbol.module
+    is_set = any(
+        _is_in(evaluator.project, path, target, home) and not _is_off_by_default(evaluator, path, target)
+        for path in _setters_near(evaluator.project, home, name)
+        for target in _targets(evaluator.project, path, name)
+    )
+    return NOTHING if is_set else bound(evaluator, symbol, frame)
+
+
+def _is_in(project: Project, path: Path, target: ast.AST, home: Module) -> bool:
+    module = project.module(path) if isinstance(target, ast.Attribute) else None
+    if module is None or not isinstance(target, ast.Attribute):
+        return False
+    return project.resolve(module, module.scope_at(target), target.value) is home
+
+
 def is_set_elsewhere(
     evaluator: Evaluator, home: Module, name: str, owner: Found = NOTHING, frame: Frame | None = None
 ) -> bool:
@@ -224,13 +242,11 @@ def is_set_elsewhere(
     """
     known = owner.stored.places.union(*(one.stored.places for one in owner.options))
     project = evaluator.project
-    find = lambda: tuple(_setting_near(project, home.path, name))  # noqa: E731 - it is short
-    near = project.answer("setters near", (home.path, name), find, compared=True)
     return any(
         target not in known
         and not _is_off_by_default(evaluator, path, target)
         and not _is_of_another(evaluator, path, target, owner)
-        for path in near
+        for path in _setters_near(project, home, name)
         if frame is None or path in _modules(frame) or project.graph.importers(path)
         for target in _targets(project, path, name)
     )
@@ -277,10 +293,14 @@ def _is_of_another(evaluator: Evaluator, path: Path, target: ast.AST, owner: Fou
     return isinstance(other, (Made, Ref)) and other not in values
 
 
-def _setting_near(project: Project, home: Path, name: str) -> Iterator[Path]:
-    """Give the files that set a name and have to do with another."""
-    reaches = project.graph.reaches
-    return (path for path in setters(project, name) if path == home or reaches(path, home) or reaches(home, path))
+def _setters_near(project: Project, home: Module, name: str) -> tuple[Path, ...]:
+    """The files that set a name and have to do with another."""
+
+    def find() -> tuple[Path, ...]:
+        reaches, here = project.graph.reaches, home.path
+        return tuple(one for one in setters(project, name) if one == here or reaches(one, here) or reaches(here, one))
+
+    return project.answer("setters near", (home.path, name), find, compared=True)
 
 
 def setters(project: Project, name: str) -> tuple[Path, ...]:
