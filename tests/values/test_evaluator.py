@@ -23,6 +23,7 @@ class A:
 class B(A):
     pass
 """
+PARSER = "import argparse\np = argparse.ArgumentParser()\n"
 MAPPINGS = {
     "the keys of a mapping": ("ask({'a': 1}.keys())", "?"),
     "the values of a mapping": ("ask({'a': 1}.values())", "[1, ...]"),
@@ -92,7 +93,7 @@ SETTINGS = {
     ),
     "an attribute of a module that only an option sets": (
         (
-            "import argparse\nimport conf\np = argparse.ArgumentParser()\np.add_argument('--debug', action='store_true')\n"
+            "import conf\n" + PARSER + "p.add_argument('--debug', action='store_true')\n"
             "if p.parse_args().debug:\n    conf.n = 0\nask(conf.n)\n--- conf.py\nn = 4\n"
         ),
         "4",
@@ -307,7 +308,6 @@ CALLS = {
     "a value of two branches": ("if x:\n    n = 1\nelse:\n    n = 0\nask(n)", "1 or 0"),
 }
 
-PARSER = "import argparse\np = argparse.ArgumentParser()\n"
 CONF = "from omegaconf import OmegaConf\nconf = OmegaConf.load('conf.yaml')\n"
 OPTIONS = {
     "an option that a function of another module adds": (
