@@ -93,7 +93,8 @@ def test_fails_under_each_method_until_it_is_fixed(name: str, method: str, tmp_p
     check_before_and_after(name, method, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["bad_start_method_twice", pytest.param("bad_explicit_spawn", marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize("name", ["bad_start_method_twice", "bad_explicit_spawn"])
 def test_that_asks_for_spawn_itself_fails_unasked_until_it_is_fixed(name: str, tmp_path: Path) -> None:
     check_before_and_after(name, "", tmp_path)
 

@@ -35,7 +35,7 @@ def package(name: str) -> Path:
 @pytest.mark.parametrize(
     ("name", "edits", "seed"),
     [
-        pytest.param("torchvision", 5, 1, id="torchvision"),
+        pytest.param("torchvision", 5, 1, id="torchvision", marks=pytest.mark.soak),
         pytest.param("torchvision", 100, 2, id="torchvision, a hundred times", marks=pytest.mark.soak),
         pytest.param("transformers", 10, 3, id="transformers", marks=pytest.mark.soak),
     ],

@@ -28,6 +28,7 @@ def tls(folder: Path, name: str) -> tuple[str, ...]:
     return tuple(word for option, file in files.items() for word in (option, str(folder / file)))
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="the commands of the page need openssl")
 def test_only_who_has_a_certificate_of_the_authority_can_connect(processes: Processes, verify, tmp_path: Path) -> None:
     from distributed.comm import connect

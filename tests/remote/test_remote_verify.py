@@ -128,6 +128,7 @@ def test_all_trials_of_a_finding_run_on_one_machine(
         assert sent & both == {path.read_bytes()}
 
 
+@pytest.mark.soak
 def test_what_is_missing_is_one_line(verify: Callable, project: Path) -> None:
     done = verify("twice.py", "--on", "tcp://127.0.0.1:1", cwd=project)
     assert (done.returncode, done.stdout) == (2, "")

@@ -72,6 +72,7 @@ def test_no_second_round_is_trained(folder: Path) -> None:
     assert f"started a second epoch over a loader of builtins.list at {folder}/train.py:10" in proof.judgement.evidence
 
 
+@pytest.mark.soak
 def test_a_script_that_fails_after_one_batch_may_have_wanted_them_all(folder: Path) -> None:
     text = TRAIN.format(after="pass").replace("print(evaluate(val))", "assert len(list(val)) == 4, 'too few'")
     (folder / "train.py").write_text(text)

@@ -57,7 +57,8 @@ def test_a_lambda_in_a_transform_is_sent_with_the_dataset(tmp_path: Path, datase
     assert "it does not occur" in words, "the control sends everything"
 
 
-@pytest.mark.parametrize("module", [pytest.param("data", marks=pytest.mark.soak), "loader"])
+@pytest.mark.soak
+@pytest.mark.parametrize("module", ["data", "loader"])
 def test_a_loader_that_is_known_to_be_torchs_starts_processes(tmp_path: Path, module: str) -> None:
     proof = proof_of(tmp_path, GRAPHS.format(module=module, workers="num_workers=1, "), "FKL201")
     words = proof.judgement.evidence

@@ -39,6 +39,7 @@ class Slotted(Base):
 """
 
 
+@pytest.mark.soak
 def test_a_parent_that_has_read_is_tried_where_workers_did_no_harm(tmp_path: Path) -> None:
     write("file", tmp_path)
     (tmp_path / "data.py").write_text(HEAD + SLOT)

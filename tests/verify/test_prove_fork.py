@@ -50,6 +50,7 @@ def verdict(command, tmp_path: Path):
     return run
 
 
+@pytest.mark.soak
 def test_a_model_after_a_model_hangs_in_the_child(verdict) -> None:
     text = POOL.format(size=512, rows=256)
     found = verdict(text.replace("multiprocessing.Pool", 'multiprocessing.get_context("fork").Pool'))

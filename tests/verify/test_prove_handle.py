@@ -89,6 +89,7 @@ def test_lmdb_without_a_lock(tmp_path: Path) -> None:
     assert proof.verdict() == "confirmed"
 
 
+@pytest.mark.soak
 def test_file_with_seek_and_read(tmp_path: Path) -> None:
     proof = found("file", tmp_path, workers=4)
     assert proof.verdict("fork") == "confirmed"
@@ -190,7 +191,7 @@ def test_lazy_handle_is_refuted(tmp_path: Path) -> None:
 
 
 HEALTHY = ["augmented", "generator", "counter", "cache", "stream-lazy"]
-QUICK = ["augmented"]
+QUICK = ["counter"]
 """What generator and counter show is shown by `file-and-generator` and `file-and-first` too, below."""
 
 
@@ -226,7 +227,8 @@ def test_counter_that_repeats_in_each_control_is_told_by_the_parts(tmp_path: Pat
     assert proof.verdict() != "confirmed"
 
 
-@pytest.mark.parametrize("name", ["worker-number", pytest.param("worker-share", marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize("name", ["worker-number", "worker-share"])
 def test_samples_that_depend_on_the_worker_do_not_judge_a_handle(name: str, tmp_path: Path) -> None:
     """Nor where one of the workers gives what the control gave, and the others do not."""
     proof = as_it_is(name, tmp_path)

@@ -142,7 +142,8 @@ def loader(options):
 """
 
 
-@pytest.mark.parametrize("fixes", [True, pytest.param(False, marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize("fixes", [True, False])
 def test_another_handle_is_separate_in_both_trials_of_a_pair(tmp_path: Path, fixes: bool) -> None:
     """With the finding mended, another handle cannot be sent, either: a further pair differs in the finding alone."""
     (tmp_path / "data.py").write_text(HEAD + TWO.format(more=""))
@@ -322,7 +323,8 @@ def loader(path):
 """
 
 
-@pytest.mark.parametrize("places", ["", pytest.param("\n        self.places = [1, 2, 3]", marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize("places", ["", "\n        self.places = [1, 2, 3]"])
 def test_what_cannot_be_sent_is_seen_before_any_sample(tmp_path: Path, places: str) -> None:
     """No sample comes out of generated data, with a check that nobody can guess, or none at all."""
     proof = proof_of(tmp_path, HEAD + UNREADABLE.format(more=places), "spawn")

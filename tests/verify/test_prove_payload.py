@@ -244,6 +244,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(("arguments", "verdict_is"), [((), "inconclusive"), (("--", "--plain"), "confirmed")])
 def test_what_an_option_adds_is_not_refuted_by_a_run_without_it(verdict, arguments, verdict_is: str) -> None:
     found = verdict(BY_OPTION, "--start-method", "spawn", *arguments)

@@ -156,6 +156,7 @@ def test_without_data_a_file_is_made(folder: Path) -> None:
     assert "generated: a file, `path`, `rows`" in proof.judgement.evidence
 
 
+@pytest.mark.soak
 def test_a_file_that_is_made_and_closed_before_workers_start_shows_nothing(folder: Path) -> None:
     (folder / "records.bin").unlink()
     (finding,) = findings(folder)

@@ -186,7 +186,7 @@ print(net(x).shape, x.device, torch.cuda.is_available())
     assert shown(tmp_path, text) == "torch.Size([1, 2]) cpu False\n"
 
 
-@pytest.mark.parametrize("task", ["guard", ""])
+@pytest.mark.parametrize("task", ["guard", pytest.param("", marks=pytest.mark.soak)])
 def test_the_compiler_is_loaded_only_where_it_may_matter(tmp_path: Path, task: str) -> None:
     """It takes longer than all else on the way to a loader; a variable may be read by it."""
     need_torch()

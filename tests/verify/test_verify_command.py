@@ -180,6 +180,7 @@ def test_wrong_settings_and_wrong_words_are_one_line(command, project: Path) -> 
         assert len(done.stderr.strip().splitlines()) == 1
 
 
+@pytest.mark.soak
 def test_the_projects_own_interpreter_needs_no_forklint(forklint, tmp_path: Path) -> None:
     """A second environment with torch and without forklint: torch comes from this one's folder, by a path file."""
     import torch

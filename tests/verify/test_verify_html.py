@@ -36,6 +36,7 @@ def fetched(time: float, *pairs: tuple[int, str]) -> dict[str, Any]:
     return {"kind": "samples", "time": time, "indices": list(indices), "digests": list(digests)}
 
 
+@pytest.mark.soak
 def test_a_proof_and_its_fix_as_a_page(command, tmp_path: Path) -> None:
     need_torch()
     write(tmp_path)

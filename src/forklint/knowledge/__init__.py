@@ -55,6 +55,7 @@ KNOWN_KEYS: dict[str, frozenset[str]] = {
             "workers",
             "workers_position",
             "workers_default",
+            "workers_when_made",
             "context",
             "context_position",
             "start_method",
