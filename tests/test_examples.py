@@ -83,7 +83,8 @@ def test_before_the_fixes_it_does_not_get_through(example: Path) -> None:
     assert "cannot pickle" in result.stderr or "bootstrapping" in result.stderr
 
 
-@pytest.mark.parametrize("start_method", [pytest.param("fork", marks=pytest.mark.soak), "spawn"])
+@pytest.mark.soak
+@pytest.mark.parametrize("start_method", ["fork", "spawn"])
 def test_after_the_fixes_it_trains(example: Path, forklint, start_method: str) -> None:
     need_torch()
     if start_method not in multiprocessing.get_all_start_methods():

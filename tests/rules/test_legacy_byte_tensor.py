@@ -68,6 +68,7 @@ def test_torch_warns_of_the_storage(shown: dict[str, dict]) -> None:
     assert shown["storage"]["warned"] == ["TypedStorage is deprecated"]
 
 
+@pytest.mark.soak
 def test_a_clone_of_bytes_warns_as_well_and_a_bytearray_does_not(shown: dict[str, dict]) -> None:
     assert len(shown["clone"]["warned"]) == 1
     assert shown["clone"]["warned"][0].startswith("The given buffer is not writable")

@@ -40,7 +40,8 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_persistent_workers_never_see_it_and_others_in_the_next_epoch(method: str, tmp_path: Path) -> None:
     pytest.importorskip("torch")
     if sys.platform != "linux" and method == "fork":

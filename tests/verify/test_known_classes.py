@@ -48,7 +48,8 @@ def proof_of(folder: Path, text: str, code: str) -> Proof:
     return prove(next(one for one in found if one.code == code), folder, start_methods=("spawn",))
 
 
-@pytest.mark.parametrize("dataset", [pytest.param("ImageFolder", marks=pytest.mark.soak), "CIFAR10"])
+@pytest.mark.soak
+@pytest.mark.parametrize("dataset", ["ImageFolder", "CIFAR10"])
 def test_a_lambda_in_a_transform_is_sent_with_the_dataset(tmp_path: Path, dataset: str) -> None:
     proof = proof_of(tmp_path, PICTURES.format(step="Lambda", dataset=dataset, given="transform=steps"), "FKL204")
     words = proof.judgement.evidence

@@ -204,6 +204,7 @@ def test_healthy_generators_are_refuted(made: str, before: str, draw: str, tmp_p
     assert proof.verdict() == "refuted", proof.judgement
 
 
+@pytest.mark.soak
 def test_healthy_worker_seeds_are_refuted(tmp_path: Path) -> None:
     text = GLOBALS + "\ndef begin(worker_id):\n    np.random.seed(torch.initial_seed() % 2**32)\n"
     row = (HEAD + text).splitlines().index("def begin(worker_id):") + 1

@@ -52,6 +52,7 @@ def as_it_is(name: str, folder: Path) -> Proof:
     return prove(forced(folder, qualname, attribute), folder, factories=factories, start_methods=("fork",))
 
 
+@pytest.mark.soak
 def test_lmdb_with_its_lock(tmp_path: Path) -> None:
     pytest.importorskip("lmdb")
     proof = found("lmdb", tmp_path, start_methods=("fork", "spawn", "forkserver"))
@@ -143,6 +144,7 @@ def test_the_reads_of_a_race_are_counted_and_not_only_the_seconds(tmp_path: Path
     assert sum(one["seconds"] for one in passes) > 0.9
 
 
+@pytest.mark.soak
 def test_zip(tmp_path: Path) -> None:
     proof = found("zip", tmp_path, start_methods=("fork",))
     assert proof.verdict() == "confirmed"
@@ -471,7 +473,8 @@ def test_worker_that_hangs(tmp_path: Path) -> None:
     assert "in __getitem__" in proof.cell("fork")["stack"]
 
 
-@pytest.mark.parametrize("name", ["lmdb", pytest.param("lmdb-unlocked", marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize("name", ["lmdb", "lmdb-unlocked"])
 def test_after_the_fix_there_is_nothing(name: str, tmp_path: Path, forklint) -> None:
     pytest.importorskip("lmdb")
     write(name, tmp_path)

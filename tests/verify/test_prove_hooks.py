@@ -77,6 +77,7 @@ def test_a_hook_that_another_module_supplies_is_there(tmp_path: Path) -> None:
     assert (proof.verdict(), proof.judgement.evidence) == ("refuted", "`__getitem__` exists: `data.Clips` defines it")
 
 
+@pytest.mark.soak
 def test_a_sound_class_and_a_sound_keyword_are_refuted(tmp_path: Path) -> None:
     text = "class Clips(Dataset):\n    def __getitem__(self, index):\n        return 1\n"
     assert found(tmp_path, text) == []

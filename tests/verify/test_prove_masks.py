@@ -57,7 +57,7 @@ def verdict(command, tmp_path: Path):
     return run
 
 
-QUICK = ["added", "encoder"]
+QUICK = ["added"]
 
 
 @pytest.mark.parametrize("kind", [pytest.param(one, marks=[pytest.mark.soak] * (one not in QUICK)) for one in CALLS])

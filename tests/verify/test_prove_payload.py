@@ -134,6 +134,7 @@ def test_a_lambda_for_a_loader(verdict) -> None:
     }
 
 
+@pytest.mark.soak
 def test_a_lock_in_a_dataset(verdict) -> None:
     found = verdict(DATASET.format(import_=""), "--start-method", "fork", "--start-method", "spawn")
     assert found["verdict"] == "confirmed"

@@ -65,6 +65,7 @@ def suspect(command, tmp_path: Path) -> Callable[..., dict[str, Any]]:
 FORK = ("--start-method", "fork", "--workers", "2")
 
 
+@pytest.mark.soak
 def test_a_handle_that_lint_cannot_follow_is_confirmed(suspect, command, tmp_path: Path) -> None:
     text = RECORDS.format(opened=HIDDEN, workers=2)
     (tmp_path / "train.py").write_text(text)
