@@ -285,11 +285,10 @@ class Canaries:
 
     def spring(self) -> None:
         """Run some of them in the way that they are made for."""
-        runs = [[sys.executable, "setup.py"], [sys.executable, "-c", "import json"], ["./sh"]]
-        loads = (
-            f"import sys; del sys.path[0]; import pickle; pickle.load(open({str(self.folder / 'data.pkl')!r}, 'rb'))"
-        )
-        runs.append([sys.executable, "-c", loads])
+        runs = [[sys.executable, "setup.py"], [sys.executable, "-m", "json"], ["./sh"]]
+        loads = self.folder.with_name("loads.py")
+        loads.write_text(f"import pickle\npickle.load(open({str(self.folder / 'data.pkl')!r}, 'rb'))\n")
+        runs.append([sys.executable, str(loads)])
         if shutil.which("git"):
             runs.append(["git", "status"])
         for run in runs:

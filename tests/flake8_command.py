@@ -41,13 +41,19 @@ class Flake8:
     def __init__(self, variables: dict[str, str]) -> None:
         self.environment = variables
 
-    def __call__(self, *arguments: str | Path, cwd: Path, code: str = "", **options) -> subprocess.CompletedProcess:
-        """Run it in ``cwd``, or the Python ``code`` in its place."""
+    def __call__(
+        self, *arguments: str | Path, cwd: Path, code: str = "", safe_path: bool = False, **options
+    ) -> subprocess.CompletedProcess:
+        """Run it in ``cwd``, or the Python ``code`` in its place.
+
+        ``safe_path``: whether Python leaves ``cwd`` out of its path from the start, as it can from 3.11 on. From 3.13 on
+        it imports ``linecache`` before the code runs.
+        """
         start = ["-c", code] if code else ["-m", "flake8"]
         return subprocess.run(
             [sys.executable, *start, *map(str, arguments)],
             cwd=cwd,
-            env=self.environment,
+            env={**self.environment, **({"PYTHONSAFEPATH": "1"} if safe_path else {})},
             capture_output=True,
             timeout=240,
             check=False,

@@ -93,7 +93,8 @@ def test_no_trap_fires_from_a_folder_inside(canaries: Canaries) -> None:
 def test_no_trap_fires_in_flake8(canaries: Canaries, flake8) -> None:
     """Without the project's own configuration: flake8 itself runs the plugins that it names, whatever else runs."""
     code = "import sys; sys.path[:] = [p for p in sys.path if p]; from flake8.main import cli; sys.exit(cli.main())"
-    done = flake8("--isolated", "--forklint-info", "--select", "FKL", "data.py", code=code, cwd=canaries.folder)
+    words = ("--isolated", "--forklint-info", "--select", "FKL", "data.py")
+    done = flake8(*words, code=code, cwd=canaries.folder, safe_path=True)
     assert "FKL301" in done.stdout, done.stderr
     assert canaries.told == []
 

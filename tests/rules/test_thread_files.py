@@ -50,6 +50,7 @@ def test_a_write_after_a_seek_may_be_at_the_place_of_another(tmp_path) -> None:
     assert any(wrong() for _ in range(ROUNDS))
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="Python 3.13 writes text of threads whole, as measured")
 def test_a_text_file_comes_out_torn(tmp_path) -> None:
     def torn() -> bool:
         with (tmp_path / "lines").open("w") as lines:

@@ -215,7 +215,8 @@ def serving(root: Path, **options: Any) -> Iterator[Client]:
             client.start(**start)
         yield client
         if client.process.poll() is None:
-            assert client.stop() == 0
+            status = client.stop()
+            assert status == 0, f"it ended with {status}; {client.stderr}"
         assert client.stderr == []
     finally:
         client.process.kill()

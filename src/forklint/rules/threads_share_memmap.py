@@ -35,9 +35,9 @@ class ThreadsShareMemmap(Rule):
     Threads that write to one mapped file have caused a bus error on macOS, where pages of the file are extended while
     another thread accesses them; on Linux the result was correct, so the finding is only for macOS. An open file has
     one offset: another thread may seek between the seek and the read of the first. Measured on Linux with 8 threads and
-    20,000 tasks: up to 14 reads and 167 writes at the wrong position. The buffer of a text file is not safe either:
-    lines got mixed up, and some contained bytes that no thread had written. Single writes to a binary file were
-    correct.
+    20,000 tasks: up to 14 reads and 167 writes at the wrong position. The buffer of a text file is not safe either, up
+    to Python 3.12: lines got mixed up, and some contained bytes that no thread had written. With 3.13 each line stayed
+    whole. Single writes to a binary file were correct.
 
     ## Example
     ```python
