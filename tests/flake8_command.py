@@ -46,8 +46,8 @@ class Flake8:
     ) -> subprocess.CompletedProcess:
         """Run it in ``cwd``, or the Python ``code`` in its place.
 
-        ``safe_path``: whether Python leaves ``cwd`` out of its path from the start, as it can from 3.11 on. From 3.13 on
-        it imports ``linecache`` before the code runs.
+        ``safe_path``: whether Python leaves ``cwd`` out of its path from the start, as it can from 3.11 on. From 3.13
+        on it imports ``linecache`` before the code runs.
         """
         start = ["-c", code] if code else ["-m", "flake8"]
         return subprocess.run(
