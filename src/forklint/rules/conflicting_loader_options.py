@@ -40,6 +40,9 @@ class ConflictingLoaderOptions(Rule):
     - `shuffle=True`, `sampler` and `batch_sampler` for an `IterableDataset`;
     - `pin_memory=True` in a program whose only accelerator is MPS: this raises no error, but has no effect (info).
 
+    If the machine decides whether there are workers, or there are none by the default of an option of the command line,
+    the finding is a warning; if by the default of a parameter that the project leaves as it is, info.
+
     In settings files (YAML, TOML, JSON), the first kind is looked for next to `num_workers: 0`, if Python code names
     the file, reads it, and passes the mapping to a loader unchanged.
 
@@ -78,9 +81,7 @@ class ConflictingLoaderOptions(Rule):
 
     ## Known limits
     Subclasses with their own `__init__` are not checked where they are created, and neither is a
-    `functools.partial(DataLoader, ...)` that is never called in the project. Values from the command line or from
-    arguments are not followed, unless the machine decides whether there are workers: then the finding is a warning for
-    machines without workers. A mapping that is passed to another function may be changed there, so its entries are not
+    `functools.partial(DataLoader, ...)` that is never called in the project. A mapping that is passed to another function may be changed there, so its entries are not
     checked. Invalid single values (`num_workers=-1`, `batch_size=0`) are not reported. Before torch 2.0,
     `prefetch_factor=2` without workers was accepted, since it was the default: it is not reported if `target-torch`
     only allows older versions. See
@@ -141,7 +142,7 @@ class ConflictingLoaderOptions(Rule):
                 )
 
     def _on_some_machines(self, module: Module, told: set[ast.Call]) -> Iterator[Suspect]:
-        from forklint.facts.options.by_machine import conflicts_somewhere
+        from forklint.facts.options.by_machine import conflicts_somewhere, is_of_program
         from forklint.values.worlds import platforms_of
 
         for conflict in conflicts_somewhere(self.project, module):
@@ -149,13 +150,14 @@ class ConflictingLoaderOptions(Rule):
             cells = tuple(cell for cell in self.settings.cells if cell.platform in platforms)
             if cells and conflict.loader.call not in told:
                 told.add(conflict.loader.call)
+                is_latent = conflict.by_default and not is_of_program(self.project, conflict.loader)
                 yield Suspect(
                     node=conflict.loader.call,
                     subject=conflict.option.name,
                     message=_message(conflict),
                     cells=cells,
                     chain=tuple(self._chain(module, conflict)),
-                    severity=Severity.WARNING,
+                    severity=Severity.INFO if is_latent else Severity.WARNING,
                     facts=conflict,
                 )
 

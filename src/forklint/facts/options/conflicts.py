@@ -41,10 +41,14 @@ class Conflict:
     """The names of all options that this call is refused for."""
     worlds: Worlds = EVERYWHERE
     """The kinds of machine on which it is."""
+    by_default: bool = False
+    """Whether it is there unless somebody asks for workers."""
 
     @property
     def where(self) -> str:
-        """In words, the machines on which it is; empty for all."""
+        """In words, the machines on which it is, or that it is so by default; empty for all."""
+        if self.by_default:
+            return "by default"
         if self.worlds == EVERYWHERE:
             return ""
         if self.worlds == EVERYWHERE - CUDA:
@@ -85,7 +89,7 @@ class Conflicts:
             return True
         deciding = (loader.given[refusal.option], loader.given.get(refusal.beside))
         names = {last_name(one.value) for one in deciding if one is not None} - {""}
-        if names and _asks_for(loader.place.scope.node, names):  # a constant at the top that branches look at
+        if names and asks_for(loader.place.scope.node, names):  # a constant at the top that branches look at
             return True
         if loader.row.prefix:
             return is_assigned_somewhere(self.project, f"{loader.row.prefix}{refusal.beside}", ())
@@ -112,7 +116,7 @@ PINNED = Refusal("pin_memory", "true", "", "", "", "iterated", "has no effect wi
 """[D] torch 2.13 says so in a warning for each iterator, and goes on without pinning (pytorch/pytorch#86060)."""
 
 
-def _asks_for(root: ast.AST, names: set[str]) -> bool:
+def asks_for(root: ast.AST, names: set[str]) -> bool:
     """Whether a test in the code looks at one of some names: what is done may then depend on it."""
     tests = (node.test for node in nodes_below(root) if isinstance(node, (ast.If, ast.IfExp, ast.While, ast.Assert)))
     return any(
