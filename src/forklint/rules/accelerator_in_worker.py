@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from forklint.facts.accelerators.workers import WorkerUse, WorkerUses
     from forklint.project.module import Module
 
-RUN_BY_WORKERS = re.compile(rb"Dataset|collate|__getitem__|__iter__|worker_init")
+RUN_BY_WORKERS = re.compile(rb"Dataset|collate|__getitem__|__iter__|__call__|worker_init")
 MOVING = frozenset({"cuda", "mps", "xpu", "hpu", "to"})
 OPTIONS = frozenset({"device", "map_location"})
 PLATFORMS = {"mps": ("darwin",)}
@@ -36,8 +36,9 @@ class AcceleratorInWorker(Rule):
     Looks for `.cuda()`, `.to(device)` and `device=...` in code that the workers of a loader run: `__getitem__` and
     `__iter__` of its dataset, `collate_fn`, `worker_init_fn`, and all functions and methods of the project that these
     call. It also reports tensors that a dataset puts on an accelerator in `__init__`, or a module at its top level, if
-    a worker reads them. The device must be known to be an accelerator, or be chosen by `is_available()`, possibly in
-    another function. The loader must be known, and must have workers.
+    a worker reads them, and follows the transforms that it calls. The device must be known to be an accelerator, or be
+    chosen by `is_available()`, possibly in another function, or by the default of an option. `set_device` and
+    `pin_memory()` count as well. The loader must be known, and must have workers.
 
     The rule reports nothing if the user chooses the device, if the number of workers is 0 or unknown, or in functions
     that call `get_worker_info()`.
@@ -72,10 +73,9 @@ class AcceleratorInWorker(Rule):
     parent has used CUDA, as in training. On other machines, the verdict is `unsupported here: needs CUDA`.
 
     ## Known limits
-    Transforms that are objects, functions passed as parameters, and the collators of transformers' Trainer are not
-    followed. The device is unknown if a dataset is created with different devices; `torch.set_default_device` and `with
-    torch.device(...)` are not considered. `set_device` and `pin_memory()` in a worker also create a context, but are
-    not reported. See [further ways](../recall/FKL304.md).
+    The collators of transformers' Trainer are not followed, nor what wrappers of datasets call. The device is
+    unknown if a dataset is created with different devices; `torch.set_default_device` and `with torch.device(...)`
+    are not considered. See [further ways](../recall/FKL304.md).
 
     ## References
     - [CUDA in multiprocessing](https://docs.pytorch.org/docs/stable/notes/multiprocessing.html#cuda-in-multiprocessing)
@@ -85,8 +85,10 @@ class AcceleratorInWorker(Rule):
     code = "FKL304"
     name = "accelerator-in-worker"
     severity = Severity.WARNING
-    tokens = rb"\.(?:cuda|mps|xpu|hpu|to)\s*\(|\b(?:device|map_location)\s*=|cupy|cuda\.\w+Tensor"
-    words = (b"device", b".to", b"map_location", b"cuda", b"mps", b"xpu", b"hpu", b"cupy")
+    tokens = (
+        rb"\.(?:cuda|mps|xpu|hpu|to)\s*\(|\b(?:device|map_location)\s*=|cupy|cuda\.\w+Tensor|pin_memory\(\)|set_device"
+    )
+    words = (b"device", b".to", b"map_location", b"cuda", b"mps", b"xpu", b"hpu", b"cupy", b"pin_memory", b"set_device")
     needs = Needs(here=(words,))
     """A use of a device, in a file whose functions workers may run."""
 

@@ -81,11 +81,11 @@ class ConflictingLoaderOptions(Rule):
 
     ## Known limits
     Subclasses with their own `__init__` are not checked where they are created, and neither is a
-    `functools.partial(DataLoader, ...)` that is never called in the project. A mapping that is passed to another function may be changed there, so its entries are not
-    checked. Invalid single values (`num_workers=-1`, `batch_size=0`) are not reported. Before torch 2.0,
-    `prefetch_factor=2` without workers was accepted, since it was the default: it is not reported if `target-torch`
-    only allows older versions. See
-    [further ways](../recall/FKL402.md).
+    `functools.partial(DataLoader, ...)` that is never called in the project. A mapping that is passed to another
+    function may be changed there, so its entries are not checked. Invalid single values (`num_workers=-1`,
+    `batch_size=0`) are not reported. Before torch 2.0, `prefetch_factor=2` without workers was accepted, since it
+    was the default: it is not reported if `target-torch` only allows older versions. See [further
+    ways](../recall/FKL402.md).
 
     ## References
     - [torch.utils.data.DataLoader](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.DataLoader)

@@ -6,8 +6,9 @@ import ast
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from forklint.knowledge import presets
 from forklint.values import numbers
-from forklint.values.model import NOTHING, Constant, Expression, Found, Row, Setting, Table, perhaps
+from forklint.values.model import NOTHING, Constant, Expression, Found, Made, Row, Setting, Table, Value, perhaps
 from forklint.values.numbers import Number, Positive
 
 if TYPE_CHECKING:
@@ -76,11 +77,26 @@ def logic(evaluator: Evaluator, source: Expression) -> Found:
         found = evaluator.find(source.part(part))
         seen.append(found)
         if not isinstance(found.value, Constant):
-            return perhaps(evaluator.find(source.part(one)) for one in node.values)
+            return _asking(node, [*seen, *(evaluator.find(source.part(one)) for one in node.values[len(seen) :])])
         if is_true(found.value) is isinstance(node.op, ast.Or):
             break
     last = seen[-1].value
     return joined(last, *seen) if isinstance(last, Constant) else NOTHING
+
+
+def _asking(node: ast.BoolOp, parts: list[Found]) -> Found:
+    """What a condition gives that asks for the machine, and for options that do not decide: ``available() and opt``."""
+    decide = [one for one in parts if not isinstance(one.value, Constant)]
+    others = [one.value for one in parts if isinstance(one.value, Constant)]
+    is_neutral = all(is_true(one) is isinstance(node.op, ast.And) for one in others)
+    if others and is_neutral and len(decide) == 1 and question_in(decide[0].value) is not None:
+        return decide[0].after(by_default=any(one.by_default for one in parts))
+    return perhaps(parts)
+
+
+def question_in(value: Value) -> Expression | None:
+    """The question that a value is the answer to, such as ``torch.cuda.is_available()``; None for another value."""
+    return value.call if isinstance(value, Made) and value.name in presets.questions() else None
 
 
 def comparison(evaluator: Evaluator, source: Expression) -> Found:

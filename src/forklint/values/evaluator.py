@@ -360,9 +360,12 @@ def _either(evaluator: Evaluator, source: Expression) -> Found:
     if isinstance(test.value, Constant):
         chosen = node.body if arithmetic.is_true(test.value) else node.orelse
         return evaluator.find(source.part(chosen)).after(by_default=test.by_default)
-    truth = Conditions(evaluator.project, source.module).truth(node.test)
+    asked = arithmetic.question_in(test.value) or source.part(node.test)
+    truth = Conditions(evaluator.project, asked.module).truth(asked.node)
     arms = ((node.body, truth.true), (node.orelse, truth.false))
-    return agreed(evaluator.find(source.part(arm)).within(worlds) for arm, worlds in arms)
+    return agreed(evaluator.find(source.part(arm)).within(worlds) for arm, worlds in arms).after(
+        by_default=test.by_default
+    )
 
 
 def _nothing(_follow: Evaluator, _source: Expression) -> Found:

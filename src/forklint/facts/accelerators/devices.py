@@ -15,30 +15,34 @@ from forklint.values.worlds import World
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
-    from forklint.project.module import Module
-    from forklint.project.scopes import Scope
 
 KINDS = frozenset({"cuda", "mps", "xpu", "hpu"})
 METHODS = {"cuda": "cuda", "xpu": "xpu", "mps": "mps", "hpu": "hpu"}
 """Methods of tensors and modules that move them; ``.mps()`` is no method of torch and harms nobody here."""
 NO_TENSOR = {"device", "stream", "Event", "Stream", "autocast", "pipeline", "manual_seed", "set_device"}
 """Calls that take a device and put nothing on it, or that are others' own business."""
+CHOOSES, PINS = "torch.cuda.set_device", "pin_memory"
+"""What makes a context for CUDA, though it puts nothing there."""
 MACHINES = (World.LINUX_CUDA, World.MPS, World.LINUX)
 """Kinds of machine for which it is asked what an expression names."""
 
 
-def used_by(project: Project, module: Module, scope: Scope, call: ast.Call) -> str:
+def used_by(project: Project, place: Expression) -> str:
     """The kind of accelerator that a call surely uses, on machines that have one; empty if none is certain."""
+    module, scope, call = place.module, place.scope, place.node
+    assert isinstance(call, ast.Call)  # noqa: S101 - the caller says so
     function = call.func
     name = last_name(function)
     if isinstance(function, ast.Attribute) and name in METHODS and len(call.args) <= 1:
         of_module = project.qualified(module, scope, function.value).startswith(("torch", "numpy", "cupy"))
         return "" if of_module else METHODS[name]
     if isinstance(function, ast.Attribute) and name == "to" and call.args:
-        return kind_of(Evaluator(project), Expression(module, scope, call.args[0]))
+        return kind_of(Evaluator(project), place.part(call.args[0]))
+    words, called = accelerator_words(), project.qualified(module, scope, function)
+    if called == CHOOSES or (name == PINS and isinstance(function, ast.Attribute) and not called):
+        return "cuda"
     if name in NO_TENSOR:
         return ""
-    words, called = accelerator_words(), project.qualified(module, scope, function)
     if called in words.arrays or _is_cuda_type(called):
         return "cuda"
     if name == "type" and call.args and _is_cuda_type(project.qualified(module, scope, call.args[0])):
@@ -46,7 +50,7 @@ def used_by(project: Project, module: Module, scope: Scope, call: ast.Call) -> s
     option = "map_location" if called in words.readers else "device"
     given = next((keyword.value for keyword in call.keywords if keyword.arg == option), None)
     takes_one = name == "to" or called in words.loaders or called.startswith(("torch.", "torchvision."))
-    return kind_of(Evaluator(project), Expression(module, scope, given)) if given is not None and takes_one else ""
+    return kind_of(Evaluator(project), place.part(given)) if given is not None and takes_one else ""
 
 
 def _is_cuda_type(name: str) -> bool:
@@ -65,7 +69,10 @@ def may_use(call: ast.Call) -> bool:
 @cache
 def _names() -> frozenset[str]:
     """Last names of what may use an accelerator, whatever it is given."""
-    return frozenset({*METHODS, "to", "type"} | {made.rpartition(".")[2] for made in accelerator_words().arrays})
+    return frozenset(
+        {*METHODS, "to", "type", PINS, CHOOSES.rpartition(".")[2]}
+        | {made.rpartition(".")[2] for made in accelerator_words().arrays}
+    )
 
 
 def kind_of(evaluator: Evaluator, source: Source) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,16 +19,35 @@ from forklint.project.bindings import is_shadowed
 from forklint.project.index import Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import Function, statements
+from forklint.project.scopes import Function, Kind, statements
+from forklint.project.spelling import all_arguments, first_parameter, is_name
 from forklint.records import dataclass
-from forklint.runs.calls import callees
+from forklint.runs.calls import callees, method
+from forklint.values import arguments
+from forklint.values.arithmetic import is_true, question_in
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Expression, Lambda
+from forklint.values.model import (
+    NO_ARGUMENTS,
+    Arguments,
+    Constant,
+    Expression,
+    Frame,
+    Instance,
+    Lambda,
+    Made,
+    Row,
+    Source,
+)
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
 
 ENTRIES = ("__getitem__", "__getitems__", "__iter__", "__next__")
+CHAIN = ".transforms.Compose"
+PICTURES = "torchvision.datasets."
+TRANSFORMS = ("transform", "target_transform", "transforms")
+MOST_STEPS = 2
+"""So many chains of transforms are followed within each other."""
 ASKS = ("get_worker_info", "worker_info", "num_workers", "in_worker")
 """Words of code that looks whether it runs in a worker."""
 OPTIONS = re.compile(r"(?i)cuda|gpu|device|accel|mps")
@@ -46,6 +66,8 @@ class Loading:
     dataset: ClassFacts | None = None
     stored: frozenset[str] = frozenset()
     """For ``__init__`` of a dataset, which runs in the parent: the attributes that workers read."""
+    frame: Frame | None = None
+    """What a partial gives to the function."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +98,7 @@ class WorkerUses:
 
     def in_module(self, module: Module) -> Iterator[WorkerUse]:
         """Give the uses in functions of a module that workers run."""
-        if not any(self._uses(module, node) for node in module.nodes if isinstance(node, ast.Call)):
+        if not any(self._may_use(module, node) for node in module.nodes if isinstance(node, ast.Call)):
             return
         seen: set[ast.AST] = set()
         for function, loading in self._run_of(module):
@@ -89,12 +111,18 @@ class WorkerUses:
         """Whether workers run functions of a file."""
         return bool(self._files_running(str(path)))
 
-    def _uses(self, module: Module, node: ast.AST) -> str:
+    def _may_use(self, module: Module, node: ast.Call) -> bool:
+        """Whether a call uses an accelerator, or does if a function is given one."""
+        named = all_arguments(node) if may_use(node) else ()
+        scope = module.scope_at(node)
+        given = (scope.bound(one.id) for one in named if isinstance(one, ast.Name))
+        return bool(self._uses(module, node)) or any(one.kind is Kind.PARAMETER for found in given for one in found)
+
+    def _uses(self, module: Module, node: ast.AST, frame: Frame | None = None) -> str:
         if not isinstance(node, ast.Call) or not may_use(node):
             return ""
-        return self.project.answer(
-            "accelerator that is used", node, lambda: used_by(self.project, module, module.scope_at(node), node)
-        )
+        call = Expression(module, module.scope_at(node), node, frame)
+        return self.project.answer("accelerator that is used", (node, frame), lambda: used_by(self.project, call))
 
     def _of(self, module: Module, runs: Function | ast.Lambda, loading: Loading) -> Iterator[WorkerUse]:
         facts = FunctionFacts(module, runs) if not isinstance(runs, ast.Lambda) else None
@@ -103,12 +131,35 @@ class WorkerUses:
             return
         if _asks(runs):
             return
+        frame = loading.frame if loading.frame is not None and loading.frame.function.node is runs else None
         for node in nodes_below(runs):
             if not isinstance(node, (ast.Call, ast.Name)):
                 continue
-            kind = self._uses(module, node) if isinstance(node, ast.Call) else self._kind_of_global(module, node)
-            if kind and not (isinstance(node, ast.Call) and _is_chosen(module, node, runs)):
+            kind = self._uses(module, node, frame) if isinstance(node, ast.Call) else self._kind_of_global(module, node)
+            if kind and not (isinstance(node, ast.Call) and self._is_chosen(module, node, runs)):
                 yield WorkerUse(facts, node, kind, loading)
+
+    def _is_chosen(self, module: Module, node: ast.AST, function: ast.AST) -> bool:
+        """Whether a condition around a use asks for an option, such as ``if self.use_cuda``, that may be off."""
+        below = node
+        for above in module.above(node):
+            if above is function:
+                return False
+            if isinstance(above, (ast.If, ast.IfExp)) and below is not above.test:
+                test = ast.unparse(above.test)
+                is_option = OPTIONS.search(test) and "is_available" not in test
+                orelse = above.orelse if isinstance(above, ast.If) else [above.orelse]
+                if is_option and not self._holds(module, above.test, negated=below in orelse):
+                    return True
+            below = above
+        return False
+
+    def _holds(self, module: Module, test: ast.expr, *, negated: bool) -> bool:
+        """Whether an option is on, or by default on wherever there is an accelerator."""
+        value = self._evaluator.find(Expression(module, module.scope_at(test), test)).value
+        if isinstance(value, Constant):
+            return is_true(value) is not negated
+        return question_in(value) is not None and not negated
 
     def _kind_of_global(self, module: Module, node: ast.Name) -> str:
         """The kind of accelerator on which a name of the module has what its top level put there."""
@@ -166,13 +217,14 @@ class WorkerUses:
     def _find_run_by(self, module: Module) -> Running:
         running: Running = {}
         seen: set[ClassFacts] = set()
-        for scope, call, _, method in self._sites.loaders(module):
+        for scope, call, _, asked in self._sites.loaders(module):
             for part, value in self._sites.given(module, scope, call):
-                given, loading = Expression(module, scope, value), Loading(module, call, part, method)
+                given, loading = Expression(module, scope, value), Loading(module, call, part, asked)
                 if part != "dataset":
-                    for home, function in self._functions(given):
-                        self._follow(running, home, function, loading)
+                    self._enter(running, given, loading)
                     continue
+                for transform in self._given_transforms(given):
+                    self._enter(running, transform, loading)
                 for facts in classes_of(self._evaluator, given):
                     if facts not in seen:
                         seen.add(facts)
@@ -185,12 +237,22 @@ class WorkerUses:
         for home, code in run:
             running.setdefault(home, {}).setdefault(code, loading)
 
+    def _enter(self, running: Running, given: Source, loading: Loading) -> None:
+        """Take in what workers run when they call what an expression holds."""
+        for home, function, kept in self._functions(given, MOST_STEPS):
+            own = loading
+            if kept.keywords and not isinstance(function, ast.Lambda):
+                own = replace(loading, frame=Frame(FunctionFacts(home, function), kept))
+            self._follow(running, home, function, own)
+
     def _run_dataset(self, running: Running, facts: ClassFacts, loading: Loading) -> None:
         """Take in what workers run of a dataset, and what its constructor puts into the attributes they read."""
         own = Loading(loading.module, loading.call, "dataset", loading.method, facts)
         methods = self._entered(facts)
         for function, owner in methods.items():
             self._follow(running, owner.module, function, own)
+            for transform in self._transforms(facts, owner.module, function):
+                self._enter(running, transform, own)
         read = frozenset(name for function in methods for name in attributes_read(function))
         init = self.project.method(facts, "__init__")
         if init is not None and read:
@@ -204,14 +266,41 @@ class WorkerUses:
         is_graphs = any(name.startswith("torch_geometric.") for name in self.project.ancestry(facts).external)
         return reached_from(self.project, facts, ("get",)) if is_graphs else {}
 
-    def _functions(self, given: Expression) -> Iterator[tuple[Module, Function | ast.Lambda]]:
-        """The functions that ``collate_fn`` or ``worker_init_fn`` may be, through ``partial``, objects and names."""
+    def _transforms(self, facts: ClassFacts, module: Module, function: Function) -> Iterator[Expression]:
+        """Give what a method of a dataset calls that the object keeps: ``self.transform(image)``."""
+        own = first_parameter(function)
+        for node in nodes_below(function):
+            is_kept = (
+                isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and is_name(node.func.value, own)
+            )
+            if is_kept and self.project.method(facts, node.func.attr) is None:  # type: ignore[attr-defined]
+                yield Expression(module, module.scope_at(node), node.func)  # type: ignore[attr-defined]
+
+    def _given_transforms(self, given: Expression) -> Iterator[Source]:
+        """Give the transforms of a library's dataset."""
+        for one in self._evaluator.find(given).possible:
+            if isinstance(one.value, Made) and one.value.name.startswith(PICTURES):
+                known = arguments.of_call(self._evaluator, one.value.call).keywords
+                yield from (known[name] for name in TRANSFORMS if name in known)
+
+    def _functions(self, given: Source, steps: int) -> Iterator[tuple[Module, Code, Arguments]]:
+        """What is entered by calling a value, with what a partial gives: through objects, names and chains of them."""
         for one in self._evaluator.find(given).possible:
             if isinstance(one.value, Lambda) and isinstance(one.value.place.node, ast.Lambda):
-                yield one.value.place.module, one.value.place.node
-        symbol = self.project.resolve(given.module, given.scope, given.node)
-        for (function, _), _ in callees(self._evaluator, given, symbol):
-            yield function.module, function.node
+                yield one.value.place.module, one.value.place.node, NO_ARGUMENTS
+            elif isinstance(one.value, Instance):
+                found = method(self.project, one.value, "forward")
+                yield from [(found[0].module, found[0].node, NO_ARGUMENTS)] if found is not None else ()
+            elif isinstance(one.value, Made) and one.value.name.endswith(CHAIN) and steps:
+                first = arguments.of_call(self._evaluator, one.value.call).get("transforms", 0)
+                row = self._evaluator.find(first).value if first is not None else None
+                for item in row.items if isinstance(row, Row) else ():
+                    yield from self._functions(item, steps - 1)
+        if isinstance(given, Expression):
+            symbol = self.project.resolve(given.module, given.scope, given.node)
+            for (function, _), kept in callees(self._evaluator, given, symbol):
+                if function.node.name != "__init__":
+                    yield function.module, function.node, kept
 
 
 def _asks(code: Code) -> bool:
@@ -227,15 +316,3 @@ def _itself(call: ast.Call) -> ast.Call:
             break
         call = call.func.value
     return call
-
-
-def _is_chosen(module: Module, node: ast.AST, function: ast.AST) -> bool:
-    """Whether a condition around a use asks for an option, such as ``if self.use_cuda``, that may be off."""
-    for above in module.above(node):
-        if above is function:
-            return False
-        if isinstance(above, (ast.If, ast.IfExp)):
-            test = ast.unparse(above.test)
-            if OPTIONS.search(test) and "is_available" not in test:
-                return True
-    return False

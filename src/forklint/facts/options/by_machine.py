@@ -75,7 +75,7 @@ def _is_in_settings(links: Iterable[Link | CodeLink]) -> bool:
 def _is_careful(module: Module, loader: Loader) -> bool:
     """Whether code around asks how many workers there are."""
     around = [one for one in module.above(loader.call.node) if isinstance(one, (*FUNCTIONS, ast.ClassDef))]
-    return any(asks_for(root, {loader.row.workers}) for root in around or [module.tree])
+    return any(asks_for(root, {loader.row.workers}) for root in (*around, *([] if around else [module.tree])))
 
 
 def _without_workers(loader: Loader) -> Worlds:
