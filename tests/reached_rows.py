@@ -24,6 +24,5 @@ def rows(text: str, folder: Path) -> tuple[list[int], list[int]]:
     script.write_text(HEAD + text, encoding="utf-8")
     project = Project(folder, Settings())
     module = project.load(script)
-    reach = reached(project, module)
     said = [row for row, line in enumerate(module.document.lines, 1) if "# here" in line]
-    return said, [reach.node.lineno] if reach else []  # type: ignore[attr-defined]
+    return said, [reach.node.lineno for reach in reached(project, module)]  # type: ignore[attr-defined]

@@ -300,4 +300,4 @@ def test_a_star_import_of_a_library(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text("from torch.utils.data import *\nfor x in DataLoader([1], num_workers=2): pass\n")
     project = Project(tmp_path, Settings())
-    assert reached(project, project.load(script)) is not None
+    assert reached(project, project.load(script))

@@ -23,7 +23,7 @@ def project_of(folder: Path) -> Project:
 
 def starts(project: Project, path: Path) -> bool:
     module = project.module(path)
-    return module is not None and reached(project, module) is not None
+    return module is not None and bool(reached(project, module))
 
 
 def test_no_start_is_passed_over_once_every_guard_is_gone() -> None:

@@ -53,7 +53,8 @@ class MissingMainGuard(Rule):
 
     ## What it does
     Finds top-level code that iterates a `DataLoader` with workers, starts a `Process` or a `Pool`, or calls a function
-    that does, in this file or in other modules of the project. It also finds `set_start_method` at the top level of a
+    that does, in this file or in other modules of the project. It reports the first such place; if that stands in a
+    branch, also the first of each other way through the script. It also finds `set_start_method` at the top level of a
     script that starts processes.
 
     ## Why is this bad?
@@ -135,13 +136,12 @@ class MissingMainGuard(Rule):
         return may_start(self.project, path, self.starters)
 
     def suspects(self, module: Module) -> Iterable[Suspect]:
-        """At most one: the first place where the top level starts processes, since one guard mends all."""
+        """The first place where the top level starts processes, and those of other branches: one guard mends all."""
         from forklint.facts.starting.reach import reached
 
         if module.is_notebook or module.path.name == "__main__.py" or _is_test(module):
             return
-        reach = reached(self.project, module)
-        if reach is not None:
+        for reach in reached(self.project, module):
             chain = tuple(self.link(step.module, step.node, step.what) for step in reach.steps)
             yield Suspect(
                 reach.node, _subject(reach), _message(reach, module), reach.cells, (*chain, *reach.links), facts=reach
@@ -150,8 +150,10 @@ class MissingMainGuard(Rule):
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Put the statements from the first start on under a guard, or say why not; then what else would help."""
         from forklint.facts.starting import guarding
+        from forklint.facts.starting.reach import reached
 
-        plan = _made_for_others(self.project, module, suspect) or guarding.plan(self.project, module, suspect.node)
+        first = reached(self.project, module)[0].node
+        plan = _made_for_others(self.project, module, suspect) or guarding.plan(self.project, module, first)
         if isinstance(plan, guarding.Refusal):
             advice = IN_PACKAGE if _is_in_package(self.project, module) else IN_SCRIPT
             yield Proposal(f"{advice}: {plan.reason}", Applicability.DISPLAY)

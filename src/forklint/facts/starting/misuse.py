@@ -58,8 +58,7 @@ def misuses(project: Project, module: Module) -> Iterator[Misuse]:
 
 def _told_elsewhere(project: Project, module: Module) -> ast.AST | None:
     """The call that FKL201 reports, because each child makes it again."""
-    reach = reached(project, module)
-    return reach.node if reach is not None and reach.sets_method else None
+    return next((reach.node for reach in reached(project, module) if reach.sets_method), None)
 
 
 def _in_order(events: Sequence[Settles]) -> Iterator[Misuse]:

@@ -13,6 +13,7 @@ from forklint.project.scopes import FUNCTIONS
 from forklint.records import dataclass
 from forklint.runs.programs import Program, budget_for
 from forklint.runs.walk import trace_of_module
+from forklint.values.model import Constant, Expression
 from forklint.values.worlds import EVERYWHERE, PLATFORMS
 
 if TYPE_CHECKING:
@@ -53,24 +54,31 @@ class Reach:
     """Whether ``node`` is a call of ``set_start_method``, which raises in the children that ``steps`` start."""
 
 
-def reached(project: Project, module: Module) -> Reach | None:
-    """Find the first place where a module's top level surely starts processes in some cell; None if there is none."""
-    return None if _is_quiet(module.tree) else _Search(project, module).run()
+def reached(project: Project, module: Module) -> tuple[Reach, ...]:
+    """Find the places where a module's top level starts processes in some cell, first in the order of the run.
+
+    That is the first place of all, and if it stands in a branch, the first of each way that does not come through it.
+    """
+    return () if _is_quiet(module.tree) else _Search(project, module).run()
 
 
 class _Search:
-    """One run of a module's top level, up to the first start that counts."""
+    """One run of a module's top level, up to the first start that comes whatever the options are."""
 
     def __init__(self, project: Project, module: Module) -> None:
         self._project = project
         self._module = module
-        self._found: Reach | None = None
+        self._topic = ProcessStarts(project)
+        self._found: list[Reach] = []
+        self._covered: set[frozenset[ast.AST]] = set()
+        """The branches behind which each run has come to a start, by the blocks that these are."""
+        self._others: dict[ast.AST, ast.AST] = {}
+        """The other block of a condition."""
 
-    def run(self) -> Reach | None:
-        topic = ProcessStarts(self._project)
+    def run(self) -> tuple[Reach, ...]:
         budget = budget_for(self._project, self._module.tree, steps=STEPS_PER_FILE)
-        Program(topic, budget, met=self._met).play(trace_of_module(topic, self._module.path))
-        return self._found
+        Program(self._topic, budget, met=self._met).play(trace_of_module(self._topic, self._module.path))
+        return tuple(self._found)
 
     def _met(self, event: Event, program: Program) -> None:
         """Judge a start, with what has been set by then."""
@@ -80,10 +88,39 @@ class _Search:
         again = [one for one in sets if not one.forced and _is_sure(one) and not (one.way.guarded or one.way.aside)]
         if event.way.guarded and not again:
             return
+        blocks = self._blocks(event.chain[0].node)
+        if any(earlier <= blocks for earlier in self._covered):
+            return
         cells = tuple(self._cells(event, sets))
         if cells:
-            self._found = _conclude(event, cells, again[0] if again else None)
-            program.stop()
+            self._found.append(_conclude(event, cells, again[0] if again else None))
+            self._cover(blocks)
+            if frozenset() in self._covered or again:
+                program.stop()
+
+    def _cover(self, blocks: frozenset[ast.AST]) -> None:
+        self._covered.add(blocks)
+        for one in blocks:
+            other = self._others.get(one)
+            if other is not None and (blocks - {one}) | {other} in self._covered:
+                self._cover(blocks - {one})
+
+    def _blocks(self, node: ast.AST) -> frozenset[ast.AST]:
+        """The blocks around a place that run only if a condition holds, each by its first statement."""
+        found = set()
+        for above in self._module.above(node):
+            if isinstance(above, ast.If) and above.test is not node and not self._is_known(above.test):
+                found.add(above.body[0] if node in above.body else above.orelse[0])
+                if above.orelse:
+                    self._others |= {above.body[0]: above.orelse[0], above.orelse[0]: above.body[0]}
+            elif isinstance(above, ast.match_case):
+                found.add(above.body[0])
+            node = above
+        return frozenset(found)
+
+    def _is_known(self, test: ast.expr) -> bool:
+        found = self._topic.evaluator.find(Expression(self._module, self._module.scope, test))
+        return isinstance(found.value, Constant) and not found.by_default
 
     def _cells(self, event: Starts, sets: Iterable[SetsMethod]) -> Iterator[Cell]:
         """The cells in which children import the module again."""
