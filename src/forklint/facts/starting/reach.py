@@ -72,6 +72,8 @@ class _Search:
         self._found: list[Reach] = []
         self._covered: set[frozenset[ast.AST]] = set()
         """The branches behind which each run has come to a start, by the blocks that these are."""
+        self._made: set[ast.AST] = set()
+        """What makes the loaders, or else starts the processes, of what was found."""
         self._others: dict[ast.AST, ast.AST] = {}
         """The other block of a condition."""
 
@@ -89,14 +91,22 @@ class _Search:
         if event.way.guarded and not again:
             return
         blocks = self._blocks(event.chain[0].node)
-        if any(earlier <= blocks for earlier in self._covered):
+        if any(earlier <= blocks for earlier in self._covered) or self._is_again(event):
             return
         cells = tuple(self._cells(event, sets))
         if cells:
+            self._made.add(event.made_at.node if event.made_at is not None else event.place.node)
             self._found.append(_conclude(event, cells, again[0] if again else None))
             self._cover(blocks)
             if frozenset() in self._covered or again:
                 program.stop()
+
+    def _is_again(self, event: Starts) -> bool:
+        """Whether it is of a loader that is known to start where a branch makes it, and here may be another."""
+        made = event.made_at
+        if made is None or made.node not in self._made:
+            return False
+        return made.scope is not self._module.scope or bool(self._blocks(made.node))
 
     def _cover(self, blocks: frozenset[ast.AST]) -> None:
         self._covered.add(blocks)
