@@ -113,10 +113,11 @@ class PoisonedFork(Rule):
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Forks of this module that come too late."""
         from forklint.facts.forking.poisoned import poisoned
+        from forklint.facts.forking.sites import started_at
 
         for found in poisoned(self.project, module):
             yield Suspect(
-                node=found.site.call,
+                node=started_at(self.project, module, found.site),
                 subject=found.target.qualname,
                 message=_message(found, module),
                 cells=found.cells,

@@ -20,7 +20,7 @@ from forklint.project.spelling import argument, last_name
 from forklint.records import dataclass
 from forklint.values.arithmetic import number_of
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Expression, Made
+from forklint.values.model import Expression, Instance, Made
 from forklint.values.numbers import Workers, verdict
 
 TASKS = frozenset(
@@ -61,6 +61,18 @@ class Site:
         if found == {"fork"}:
             return forked(project.settings)
         return () if found else tuple(cell for cell in project.settings.cells if cell.start_method == "fork")
+
+
+def started_at(project: Project, module: Module, site: Site) -> ast.Call:
+    """The call that starts the process that a site makes; the site itself where none is seen, or it starts by itself."""
+    evaluator = Evaluator(project)
+    for node in module.calls_of(frozenset({"start"})):
+        if isinstance(node.func, ast.Attribute):
+            found = evaluator.find(Expression(module, module.scope_at(node), node.func.value))
+            made = (one.value.call for one in found.possible if isinstance(one.value, (Made, Instance)))
+            if any(call is not None and call.node is site.call for call in made):
+                return node
+    return site.call
 
 
 def sites_in(project: Project, module: Module) -> dict[ast.Call, tuple[Site, tuple[Cell, ...]]]:
