@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 ADVICE = {
     "twice": "keep one of the two calls, as the first line under the main guard; `force=True` hides which one counts",
     "settled": "move it above the first use of multiprocessing, or use `get_context(...)` there",
+    "locked": "move it above the first use of multiprocessing",
     "import": "leave it to the script: call it as the first line under its main guard, or use `get_context(...)`",
     "environment": "set it before the first process starts, or pass the value to the process as an argument",
     "fork": 'use spawn, or use fork only where it is needed: `get_context("fork")`',
@@ -35,6 +36,7 @@ class StartMethodMisuse(Rule):
     - without `force=True` after another `set_start_method`,
     - without `force=True` after something that fixes the start method: a `Queue`, `Lock`, `Manager`, `Pool` or `Value`
       of multiprocessing, a `ProcessPoolExecutor`, `get_context()`, `get_start_method()`,
+    - with `force=True` and spawn or forkserver, after a `Queue`, `Lock` or `Value` and before a process starts,
     - at the top level of a module that others import,
     - with `"fork"`, if macOS or Windows are among the platforms and no branch excludes them; the default of a parameter
       counts, unless every call passes another value;
@@ -42,11 +44,13 @@ class StartMethodMisuse(Rule):
     and a variable of `os.environ` that is set between two starts of processes by a fork server.
 
     ## Why is this bad?
-    The first two raise "context has already been set". A module that sets the method on import decides for every
-    program that imports it, or raises an error in those that have set it already. Fork can crash child processes on
-    macOS, since system libraries use threads, and Windows has no fork: the call raises `ValueError`. The fork server
-    keeps the environment that it was started with, so later changes never reach its workers (measured: a variable that
-    is set after the first process started is None in the next; with fork and spawn it is set).
+    The first two raise "context has already been set". A lock that was made for fork cannot be sent to a process
+    that is spawned: "A SemLock created in a fork context is being shared with a process in a spawn context". A
+    module that sets the method on import decides for every program that imports it, or raises an error in those
+    that have set it already. Fork can crash child processes on macOS, since system libraries use threads, and
+    Windows has no fork: the call raises `ValueError`. The fork server keeps the environment that it was started
+    with, so later changes never reach its workers (measured: a variable that is set after the first process started
+    is None in the next; with fork and spawn it is set).
 
     ## Example
     ```python
@@ -105,6 +109,10 @@ class StartMethodMisuse(Rule):
         where = [platform for platform in self.settings.platforms if platform in platforms_of(misuse.worlds)]
         if misuse.kind == "fork":
             return tuple(Cell(platform, "fork") for platform in where)
+        if misuse.kind == "locked":
+            from forklint.facts.starting.methods import forked
+
+            return tuple(cell for cell in forked(self.settings) if cell.platform in where)
         if misuse.kind == "environment":
             return tuple(Cell(platform, "forkserver") for platform in where if platform != "windows")
         return tuple(cell for cell in self.settings.cells if cell.platform in where)
@@ -144,6 +152,7 @@ def _message(misuse: Misuse) -> str:
     return {
         "twice": "set_start_method() is called a second time and raises 'context has already been set'",
         "settled": f"set_start_method() raises 'context has already been set': {name}() has fixed the start method",
+        "locked": f"{name}() has made a lock for fork before: processes started by {event.method} refuse to get it",
         "import": "importing this module sets the start method of the whole program"
         + ("" if event.forced or event.way.caught else ", or raises if it is already set"),
         "fork": f"the start method is set to fork, which is {_where_it_harms(misuse)}",

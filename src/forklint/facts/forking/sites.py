@@ -64,7 +64,7 @@ class Site:
 
 
 def started_at(project: Project, module: Module, site: Site) -> ast.Call:
-    """The call that starts the process that a site makes; the site itself where none is seen, or it starts by itself."""
+    """The call that starts the process that a site makes; the site itself where none is seen."""
     evaluator = Evaluator(project)
     for node in module.calls_of(frozenset({"start"})):
         if isinstance(node.func, ast.Attribute):

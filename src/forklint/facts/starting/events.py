@@ -131,9 +131,10 @@ class StartMethods(Topic):
         """``p.start()`` of a process made by multiprocessing, ``ctx.Pool()`` of one of its contexts."""
         if not isinstance(node.func, ast.Attribute) or node.func.attr not in {"start", "Pool"}:
             return False
-        made = self.evaluator.find(call.part(node.func.value)).value
+        found = self.evaluator.find(call.part(node.func.value))
         wanted = "Process" if node.func.attr == "start" else "get_context"
-        return isinstance(made, Made) and made.name.rpartition(".")[2] == wanted
+        made = (one.value for one in found.possible if isinstance(one.value, Made))
+        return any(one.name.rpartition(".")[2] == wanted for one in made)
 
 
 def _library(name: str, node: ast.Call) -> Settles | None:

@@ -18,7 +18,7 @@ from forklint.values.evaluator import Evaluator
 from forklint.values.model import Constant, Expression
 from forklint.values.origins import behind
 from forklint.values.parameters import default_of
-from forklint.values.worlds import DARWIN, EVERYWHERE, NOWHERE, WINDOWS, Worlds, platforms_of
+from forklint.values.worlds import DARWIN, EVERYWHERE, LINUX, NOWHERE, WINDOWS, Worlds, platforms_of
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -27,13 +27,19 @@ if TYPE_CHECKING:
 ASKING = frozenset({"get", "getattr", "getenv", "pop", "setdefault"})
 """Calls whose last argument is what they return where nothing is there."""
 
+LOCKED = frozenset(
+    {"Queue", "JoinableQueue", "SimpleQueue", "Lock", "RLock", "Event", "Condition", "Semaphore", "BoundedSemaphore"}
+    | {"Barrier", "Value", "Array"}
+)
+"""What has a lock of its context in it, which a process of another method refuses."""
+
 
 @dataclass(frozen=True)
 class Misuse:
     """One misuse of the start method."""
 
     kind: str
-    """``twice``, ``settled``, ``import``, ``fork`` or ``environment``."""
+    """``twice``, ``settled``, ``locked``, ``import``, ``fork`` or ``environment``."""
     event: Settles
     first: Settles | None = None
     """What came before and makes it one; for ``import`` there is none."""
@@ -73,7 +79,21 @@ def _in_order(events: Sequence[Settles]) -> Iterator[Misuse]:
         if event.kind in {"set", "settled"} and event.way.certain and event.way.worlds - known:
             settled.append(event)
             known |= event.way.worlds
+    yield from _locked_before(events)
     yield from _unseen_variables(events)
+
+
+def _locked_before(events: Sequence[Settles]) -> Iterator[Misuse]:
+    """Locks, and what has them inside, made by fork before another method is forced and processes are started by it."""
+    locks: list[Settles] = []
+    for index, event in enumerate(events):
+        if event.kind == "set" and event.way.certain:
+            is_other = event.forced and event.method in {"spawn", "forkserver"}
+            if locks and is_other and any(later.kind == "start" for later in events[index:]):
+                yield Misuse("locked", event, locks[0], worlds=event.way.worlds & LINUX)
+            return
+        if event.kind == "settled" and event.way.certain and last_name(getattr(event.node, "func", None)) in LOCKED:
+            locks.append(event)
 
 
 def _unseen_variables(events: Sequence[Settles]) -> Iterator[Misuse]:

@@ -21,6 +21,7 @@ CLAIMS = {
     "environment": "later workers of the fork server do not see the variable",
     "fork": "fork is not available, or is unsafe",
 }
+SENT = Judgement(Verdict.INCONCLUSIVE, "it is refused only where it is sent", "run the program under Linux")
 ENTRY = "pass a script that reaches it: forklint verify SCRIPT -- ARGS"
 
 
@@ -35,6 +36,8 @@ class StartMethodMisuse(Experimenter):
         kind = proof["kind"]
         if kind == "fork" and context.environment.system == "linux":
             return NEEDS_DARWIN
+        if kind == "locked":
+            return SENT
         path = from_root(Path(finding.path))
         if kind == "import":
             module, folder = module_of(path)
