@@ -60,6 +60,8 @@ class PresetSuspect:
     proof: Mapping[str, Any] = field(default_factory=dict)
     """What an experiment needs to know."""
 
+TRAINERS = ("torch", "lightning")
+
 
 @dataclass(frozen=True)
 class Page:
@@ -135,6 +137,13 @@ class Rule(ABC):
         from forklint.project.graph import word_test
 
         return self.project.graph.any_reached(path, word_test(word))
+
+    def trains(self) -> bool:
+        """Whether any file of the project imports torch or lightning."""
+        from forklint.summaries.terms import IMPORTED
+
+        find = lambda: any(self.project.where(IMPORTED, name) for name in TRAINERS)  # noqa: E731 - it is short
+        return self.project.answer("trains with torch", "", find, compared=True)
 
     @abstractmethod
     def suspects(self, module: Module) -> Iterable[Suspect]:

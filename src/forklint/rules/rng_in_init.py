@@ -115,8 +115,8 @@ class RngInInit(Rule):
     code = "FKL302"
     name = "rng-in-init"
     severity = Severity.WARNING
-    needs = Needs(here=((*CALLED, b"seed"),), reached=(b"torch",))
-    """A generator or a seed, and torch, here or in what is reached."""
+    needs = Needs(here=((*CALLED, b"seed"),), reached=(b"torch",), named=(b"__call__", b"worker_id", b"seed_worker"))
+    """A generator or a seed, and torch, here or in what is reached; or what files that load data may import."""
 
     @cached_property
     def _generators(self) -> KeptGenerators:
@@ -125,10 +125,10 @@ class RngInInit(Rule):
         return KeptGenerators(self.project)
 
     def may_hold(self, path: Path, data: bytes) -> bool:
-        """A generator is made, or a worker is seeded, and the file or one that it reaches has to do with torch."""
+        """A generator is made, or a worker is seeded, in a project that trains: NumPy may be all that this needs."""
         if not (self._may_keep(data) or self._may_seed(data)):
             return False
-        return b"torch" in data or self.reaches(path, b"torch")
+        return b"torch" in data or self.reaches(path, b"torch") or self.trains()
 
     def _may_keep(self, data: bytes) -> bool:
         """Whether a generator is plainly kept, or made where something is that workers run."""

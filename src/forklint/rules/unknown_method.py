@@ -12,7 +12,6 @@ from forklint.edits.proposal import Proposal
 from forklint.model import Applicability, Link, Severity
 from forklint.rules.base import Rule, Suspect
 from forklint.rules.needs import Needs
-from forklint.summaries.terms import IMPORTED
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
@@ -111,12 +110,7 @@ class UnknownMethod(Rule):
 
     def _is_beside_torch(self, path: Path) -> bool:
         """Whether a file is one of a package or imports another, in a project of which some file imports torch."""
-        return bool(self.project.graph.imports(path)) and self.project.answer(
-            "trains with torch", "", self._trains, compared=True
-        )
-
-    def _trains(self) -> bool:
-        return any(self.project.where(IMPORTED, name.decode()) for name in self.words)
+        return bool(self.project.graph.imports(path)) and self.trains()
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Calls of methods that are not there, names of torch that are misspelt, and iterators asked as in Python 2."""
