@@ -18,6 +18,7 @@ class StreamWords:
     by_process: frozenset[str]
     passes_on: frozenset[str]
     finite: frozenset[str]
+    finite_unless_streaming: frozenset[str]
     finite_methods: frozenset[str]
     opened_methods: frozenset[str]
     opens: frozenset[str]

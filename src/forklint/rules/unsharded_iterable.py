@@ -31,9 +31,9 @@ class UnshardedIterable(Rule):
 
     A stream that is split by rank is reported too: the workers of one process have the same rank. The rule reports
     nothing if the class or a base class mentions workers or shards, or gets its rank from a function that asks for the
-    worker; if a `worker_init_fn`
-    assigns each worker its part; if `__iter__` passes on another iterable that may split itself; for infinite streams,
-    and those that draw each sample at random; if accelerate prepares the loader; and for webdataset, torchdata and
+    worker; if a `worker_init_fn` assigns each worker its part; if `__iter__` passes on another iterable that may split
+    itself, unless the call that makes the dataset shows that it is a collection; for infinite streams, and those that
+    draw each sample at random; if accelerate prepares the loader; and for webdataset, torchdata and
     `split_dataset_by_node`.
 
     ## Why is this bad?

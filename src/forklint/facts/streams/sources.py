@@ -17,21 +17,22 @@ from forklint.values.model import NOT_KNOWN, Expression, Frame, Instance
 from forklint.values.origins import behind
 
 SEQUENCES = frozenset({"list", "List", "Sequence", "tuple", "Tuple", "dict", "Dict", "Mapping", "DataFrame", "ndarray"})
+STREAMING = "streaming"
 STEP = 3
 """The position of the step among the arguments of ``islice``."""
-MAX_HOPS = 8
+MAX_HOPS = 12
 MOST_STEPS = 1_000
 """How many expressions are looked at for one class."""
 
 
 class Sources:
-    """Judges expressions in the methods of one class."""
+    """Judges expressions in the methods of an object's class."""
 
-    def __init__(self, project: Project, facts: ClassFacts) -> None:
+    def __init__(self, project: Project, made: Instance) -> None:
         self._project = project
         self._evaluator = Evaluator(project)
-        self._facts = facts
-        self._owners = project.ancestry(facts).classes
+        self._made = made
+        self._owners = project.ancestry(made.facts).classes
         self._budget = project.budgets.of("following samples", MOST_STEPS)
 
     def are_finite(
@@ -39,7 +40,7 @@ class Sources:
     ) -> bool:
         """Whether all that these statements of a method give comes from what ends, the same in each worker."""
         method = FunctionFacts(owner.module, function)
-        frame = Frame(method, NOT_KNOWN, Instance(self._facts))
+        frame = Frame(method, NOT_KNOWN, self._made)
         return bool(given) and all(
             self._is_finite(Expression(owner.module, method.scope, source, frame), hops)
             and not draws(statement, source)
@@ -57,7 +58,7 @@ class Sources:
             return self._is_finite(source.part(node.generators[0].iter), hops - 1)
         if isinstance(node, ast.Call):
             return self._is_finite_call(source, node, hops)
-        if isinstance(node, ast.Subscript) and _is_by_process(node.slice):
+        if isinstance(node, ast.Subscript) and (_is_by_process(node.slice) or _is_text(node.slice)):
             return self._is_finite(source.part(node.value), hops - 1)
         parts = [one for one in behind(self._evaluator, source) if not _is_none(one.node)]
         if parts and all(self._is_finite(one, hops - 1) for one in parts):
@@ -75,14 +76,17 @@ class Sources:
             return any(self._is_finite(source.part(one), hops - 1) for one in given)
         if name in words.finite | words.opens:
             return True
+        if name in words.finite_unless_streaming:
+            return not any(one.arg in {None, STREAMING} and not _is_no(one.value) for one in call.keywords)
         if name == "itertools.islice" and len(call.args) > STEP and _is_by_process(call.args[STEP]):
             return self._is_finite(source.part(call.args[0]), hops - 1)
         if not isinstance(call.func, ast.Attribute):
-            return False
+            returned = behind(self._evaluator, source)
+            return bool(returned) and all(self._is_finite(one, hops - 1) for one in returned)
         if call.func.attr in words.finite_methods:
             return True
         if is_name(call.func.value, "self"):
-            method = self._project.method(self._facts, call.func.attr)
+            method = self._project.method(self._made.facts, call.func.attr)
             return method is not None and self.are_finite(*method, givings(method[1]), hops - 1)
         return call.func.attr in words.opened_methods and self._is_finite(source.part(call.func.value), hops - 1)
 
@@ -119,6 +123,14 @@ def _is_by_process(step: ast.expr) -> bool:
     if isinstance(step, ast.Slice):
         return step.step is not None and _is_by_process(step.step)
     return any(word in ast.unparse(step).lower() for word in stream_words().by_process)
+
+
+def _is_text(key: ast.expr) -> bool:
+    return isinstance(key, ast.Constant) and isinstance(key.value, str)
+
+
+def _is_no(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and not node.value
 
 
 def _is_none(node: ast.expr) -> bool:

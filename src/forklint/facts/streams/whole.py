@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from forklint.facts.datasets.workers import attributes_read, worker_methods
 from forklint.facts.loading.datasets import class_of
@@ -20,7 +21,7 @@ from forklint.project.spelling import argument, last_name
 from forklint.records import dataclass
 from forklint.summaries.terms import WORD
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Expression
+from forklint.values.model import Expression, Instance
 from forklint.values.numbers import Workers
 
 
@@ -64,12 +65,16 @@ def wholes(project: Project, module: Module) -> Iterator[Whole]:
         for dataset in (facts, *project.subclasses(facts)):
             if not _is_iterable(project, dataset) or project.method(dataset, "__iter__") != (facts, function):
                 continue
-            if not Sources(project, dataset).are_finite(facts, function, given):
-                continue
-            loaded = _loaded(project, dataset)
+            loaded = _loaded(project, dataset, partial(_are_finite, project, facts, function, given))
             if loaded is not None and not _shared_out(project, dataset, loaded):
                 yield Whole(facts, dataset, function, statement, source, loaded, alone=len(given) == 1)
                 break
+
+
+def _are_finite(
+    project: Project, facts: ClassFacts, function: Function, given: list[tuple[Giving, ast.expr]], made: Instance
+) -> bool:
+    return Sources(project, made).are_finite(facts, function, given)
 
 
 def _is_iterable(project: Project, facts: ClassFacts) -> bool:
@@ -104,15 +109,23 @@ def _code_lines(facts: ClassFacts) -> list[str]:
     return [line.lower() for line in facts.module.document.lines[facts.node.lineno - 1 : facts.node.end_lineno]]
 
 
-def _loaded(project: Project, facts: ClassFacts) -> Loaded | None:
-    """A loader that gives objects of a class to several workers; one whose number of workers is known is best."""
+def _loaded(project: Project, facts: ClassFacts, ends: Callable[[Instance], bool]) -> Loaded | None:
+    """A loader that gives objects of a class that end to several workers; best is one whose number is known.
+
+    What a constructor is passed may end where nothing in its class does.
+    """
     unsure, evaluator = None, Evaluator(project)
+    always_ends = ends(Instance(facts))
     paths = (path for path in project.where(WORD, facts.name) if may_make_loader(project, path))
     for module in project.modules(paths):
         for loader in loaders_of(project, module):
             call = loader.call.node
             given = argument(call, "dataset", 0) if isinstance(call, ast.Call) else None
-            if given is None or class_of(evaluator, Expression(module, loader.call.scope, given)) != facts:
+            dataset = Expression(module, loader.call.scope, given) if given is not None else None
+            if dataset is None or class_of(evaluator, dataset) != facts:
+                continue
+            made = None if always_ends else evaluator.find(dataset).value
+            if not always_ends and not (isinstance(made, Instance) and made.made is not None and ends(made)):
                 continue
             several = _several(loader)
             if several:
