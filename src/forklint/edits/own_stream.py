@@ -173,7 +173,9 @@ def of_seeds(seeds: WorkerSeeds, module: Module, tree: Tree) -> Iterator[Proposa
         what = "reduce the seed modulo 2**32"
     changes = _changes(seeds, module, tree)
     if changes is None:
-        words = "remove it: torch seeds each worker differently in each epoch" if not seeds.too_large else what
+        words = "remove it: torch seeds each worker differently in each epoch"
+        is_kept = seeds.too_large or not all(one.seeder.fresh for one in seeds.seedings)
+        words = what if is_kept else words
         yield Proposal(words, Applicability.DISPLAY)
         return
     yield Proposal(what, applicability, tree.replace_all(changes))

@@ -75,6 +75,12 @@ def generators() -> dict[str, Generator]:
 
 
 @cache
+def seeded_generators() -> dict[str, Seeder]:
+    """Map each qualified name that makes a generator from a seed to a row of the one stream that this begins."""
+    return {name: Seeder(row.call, (f"this {row.kind}",)) for name, row in generators().items()}
+
+
+@cache
 def seeders() -> dict[str, Seeder]:
     """Map each qualified name that seeds streams of the process to its row."""
     rows = [Seeder(**_values(Seeder, row)) for row in knowledge.table("random.toml")["seeder"]]

@@ -37,7 +37,8 @@ class RngInInit(Rule):
     an attribute of a dataset or of its class, a global variable, or an attribute of a transform or other object that a
     dataset holds, directly, in a list, or through a function. It also checks how `worker_init_fn` seeds workers: with a
     constant, with a seed that depends on the worker but not on the epoch, or with torch's 64-bit seed passed to
-    `np.random.seed`.
+    `np.random.seed`. An `__iter__` that seeds with the same number in each worker is reported, too, if nothing in its
+    class or module asks for the worker.
 
     The rule reports nothing if the generator is reseeded in the worker, by the index of the sample or by the worker id;
     if the class uses `get_worker_info()` or the process id; if no loader of the dataset has workers; if a loader is
@@ -100,11 +101,11 @@ class RngInInit(Rule):
     worker_id)` is reported only if all options of its loaders are known, the dataset may end, and something may draw
     from the seeded generator.
 
-    Closures, `partial`, lambdas returned by a function, plain functions passed as `collate_fn`, and objects created by
-    a registry are not followed. A generator that is passed to an object in another file is seen only if that file deals
-    with datasets. A class that uses `get_worker_info()` is trusted, even if it only splits files with it. A generator
-    that each worker creates from the constructor's seed, a seed that is the time in seconds, and seeds of imgaug and
-    other libraries are missed. See [further ways](../recall/FKL302.md).
+    Closures, `partial`, lambdas returned by a function, plain functions passed as `collate_fn`, and objects created
+    by a registry are not followed. A generator that is passed to an object in another file is seen only if that file
+    deals with datasets. A class that uses `get_worker_info()` is trusted, even if it only splits files with it. A
+    generator that each worker creates from the constructor's seed, other than in `__iter__`, a seed that is the time
+    in seconds, and seeds of imgaug and other libraries are missed. See [further ways](../recall/FKL302.md).
 
     ## References
     - [torch.utils.data: randomness in multi-process data loading](https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading)
@@ -139,6 +140,8 @@ class RngInInit(Rule):
 
     def _may_seed(self, data: bytes) -> bool:
         """Whether a function that workers begin with may seed something; a lambda may know a seeder by any name."""
+        if b"Iterable" in data and b"def __iter__" in data and (SEEDING.search(data) or MADE.search(data)):
+            return True
         if b"seed" not in data or not SEEDS.search(data):
             return False
         return SEEDING.search(data) is not None or b"lambda" in data
@@ -218,7 +221,7 @@ def _seeds_message(seeds: WorkerSeeds) -> str:
     if seeds.too_large:
         return "the worker's seed has 64 bits, but NumPy accepts 32: `np.random.seed` raises ValueError in each worker"
     names = {"python": "`random`", "numpy": "`numpy.random`", "torch": "torch"}
-    *most, last = (names[stream] for stream in seeds.streams)
+    *most, last = (names.get(stream, stream) for stream in seeds.streams)
     streams = f"{', '.join(most)} and {last}" if most else last
     if seeds.by_worker:
         return f"workers start each epoch with the same seeds: the numbers of {streams} repeat in every epoch"

@@ -1,4 +1,7 @@
-"""Functions that run as a worker begins, and what they seed the streams of random numbers with."""
+"""Functions that run as a worker begins, and what they seed the streams of random numbers with.
+
+That is a ``worker_init_fn``, and the ``__iter__`` of an iterable dataset, which each worker calls once in an epoch.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,8 @@ from forklint.facts.loading.loaders import loader_at, workers_of
 from forklint.facts.randomness.steadiness import Seed, Seeds, is_changing, worker_number
 from forklint.facts.randomness.undrawn import undrawn
 from forklint.facts.streams.endless import is_endless
-from forklint.knowledge.random_streams import Seeder, seeders, worker_words
+from forklint.facts.streams.whole import endless_or_unknown
+from forklint.knowledge.random_streams import Seeder, seeded_generators, seeders, worker_words
 from forklint.project.index import External, Project
 from forklint.project.module import FunctionFacts, Module
 from forklint.project.nodes import nodes_below
@@ -26,6 +30,7 @@ from forklint.values.numbers import Workers
 
 Beginning = FunctionFacts | ast.Lambda
 GIVEN_AS = "worker_init_fn"
+GIVES = "def __iter__"
 NONE: frozenset[str] = frozenset()
 
 
@@ -107,6 +112,9 @@ def worker_seeds(project: Project, module: Module) -> Iterator[WorkerSeeds]:
             by_name = not loadings and _is_named_so(function)
             if by_name or any(not one.evaluates for one in loadings):
                 yield from _judged(project, module, function, loadings)
+    for function, loaded in endless_or_unknown(project, module) if GIVES in module.document.text else ():
+        begun = Loading(evaluates=False, plain=True, by_option=loaded.by_option)
+        yield from _judged(project, module, function, [begun])
     for node in module.nodes if GIVEN_AS in module.document.text else ():
         if isinstance(node, ast.keyword) and node.arg == GIVEN_AS and isinstance(node.value, ast.Lambda):
             call = module.parents[node]
@@ -139,12 +147,13 @@ def _seedings(project: Project, module: Module, function: Beginning) -> Iterator
     else:
         number, scope, facts = worker_number(function), function.scope, function
     seeds = Seeds(project, facts, number)
+    rows = seeders() if facts is None or not GIVES.endswith(facts.node.name) else seeders() | seeded_generators()
     for node in nodes_below(function if isinstance(function, ast.Lambda) else function.node):
         if not isinstance(node, ast.Call) or not (node.args or node.keywords):
             continue
         value = node.args[0] if node.args else node.keywords[0].value
         symbol = project.resolve(module, scope, node.func)
-        seeder = seeders().get(symbol.name) if isinstance(symbol, External) else None
+        seeder = rows.get(symbol.name) if isinstance(symbol, External) else None
         direct = seeder is not None
         if seeder is None and isinstance(symbol, FunctionFacts) and symbol != function:
             seeder = _passed_on(project, symbol)

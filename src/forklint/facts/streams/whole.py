@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from forklint.facts.datasets.workers import attributes_read, worker_methods
+from forklint.facts.loading.certainty import has_none_by_default
 from forklint.facts.loading.datasets import class_of
 from forklint.facts.loading.loaders import Loader, loaders_of
 from forklint.facts.loading.screening import may_make_loader
@@ -15,7 +16,7 @@ from forklint.facts.streams.sources import Sources
 from forklint.knowledge.streams import stream_words
 from forklint.project.certainty import has_certain_bases
 from forklint.project.index import Project
-from forklint.project.module import ClassFacts, Module
+from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Function
 from forklint.project.spelling import argument, last_name
 from forklint.records import dataclass
@@ -33,6 +34,8 @@ class Loaded:
     call: ast.Call
     surely: bool
     """Whether it surely has two workers or more."""
+    by_option: bool
+    """Whether it has workers only if the user asks for some."""
 
 
 @dataclass(frozen=True)
@@ -53,22 +56,40 @@ class Whole:
 
 
 def wholes(project: Project, module: Module) -> Iterator[Whole]:
-    """Give the iterable datasets whose ``__iter__`` stands in a module."""
+    """Give the iterable datasets whose ``__iter__`` stands in a module, and of which each worker gives all samples."""
+    told: set[ClassFacts] = set()
+    for facts, function, dataset in _streams(project, module):
+        given = givings(function) if facts not in told else []
+        if not given:
+            continue
+        statement, source = given[0]
+        loaded = _loaded(project, dataset, partial(_are_finite, project, facts, function, given))
+        if loaded is not None and not _shared_out(project, dataset, loaded):
+            told.add(facts)
+            yield Whole(facts, dataset, function, statement, source, loaded, alone=len(given) == 1)
+
+
+def endless_or_unknown(project: Project, module: Module) -> Iterator[tuple[FunctionFacts, Loaded]]:
+    """Give the ``__iter__`` of each iterable dataset with workers of which it knows nothing, but for what ends."""
+    told = {one.facts for one in wholes(project, module)}
+    for facts, function, dataset in _streams(project, module):
+        if facts in told or _asks_for_workers(project, dataset):
+            continue
+        loaded = _loaded(project, dataset, lambda _: True)
+        if loaded is not None and not _shared_out(project, dataset, loaded):
+            told.add(facts)
+            yield FunctionFacts(module, function), loaded
+
+
+def _streams(project: Project, module: Module) -> Iterator[tuple[ClassFacts, Function, ClassFacts]]:
+    """Give the ``__iter__`` of each class of a module, with each class of which that is a stream without a share."""
     for facts in module.classes:
         function = facts.methods.get("__iter__")
         if function is None or isinstance(function, ast.AsyncFunctionDef) or "__next__" in facts.methods:
             continue
-        given = givings(function)
-        if not given:
-            continue
-        statement, source = given[0]
         for dataset in (facts, *project.subclasses(facts)):
-            if not _is_iterable(project, dataset) or project.method(dataset, "__iter__") != (facts, function):
-                continue
-            loaded = _loaded(project, dataset, partial(_are_finite, project, facts, function, given))
-            if loaded is not None and not _shared_out(project, dataset, loaded):
-                yield Whole(facts, dataset, function, statement, source, loaded, alone=len(given) == 1)
-                break
+            if _is_iterable(project, dataset) and project.method(dataset, "__iter__") == (facts, function):
+                yield facts, function, dataset
 
 
 def _are_finite(
@@ -129,9 +150,10 @@ def _loaded(project: Project, facts: ClassFacts, ends: Callable[[Instance], bool
                 continue
             several = _several(loader)
             if several:
-                return Loaded(module, call, surely=True)  # type: ignore[arg-type]
+                return Loaded(module, call, surely=True, by_option=False)  # type: ignore[arg-type]
             if several is None:
-                unsure = unsure or Loaded(module, call, surely=False)  # type: ignore[arg-type]
+                by_option = has_none_by_default(loader)
+                unsure = unsure or Loaded(module, call, surely=False, by_option=by_option)  # type: ignore[arg-type]
     return unsure
 
 
