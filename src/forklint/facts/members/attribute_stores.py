@@ -61,8 +61,14 @@ def _gives_in(project: Project, path: Path, number: int, name: str) -> bool:
         owner, _, attribute = store.rpartition(".")
         if attribute == name and not _is_own_object(summary, number, owner):
             return True
-    sets = any(call.rpartition(".")[2] in SETTERS for call in scope.calls)
+    sets = any(_sets_by_text(summary, number, call) for call in scope.calls)
     return sets and any(text.rpartition(".")[2] == name for text in scope.strings)
+
+
+def _sets_by_text(summary: Summary, number: int, call: str) -> bool:
+    """Whether a call may set an attribute that a text names, on what is not the object of the method around it."""
+    owner, _, name = call.rpartition(".")
+    return name in SETTERS and not (owner and _is_own_object(summary, number, owner))
 
 
 def _is_own_object(summary: Summary, number: int, owner: str) -> bool:
