@@ -14,7 +14,7 @@ from forklint.project.spelling import is_name, last_name
 from forklint.values.calls import qualified
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import NOT_KNOWN, Expression, Frame, Instance
-from forklint.values.origins import behind
+from forklint.values.origins import behind, origins
 
 SEQUENCES = frozenset({"list", "List", "Sequence", "tuple", "Tuple", "dict", "Dict", "Mapping", "DataFrame", "ndarray"})
 STREAMING = "streaming"
@@ -41,11 +41,18 @@ class Sources:
         """Whether all that these statements of a method give comes from what ends, the same in each worker."""
         method = FunctionFacts(owner.module, function)
         frame = Frame(method, NOT_KNOWN, self._made)
+        sources = [Expression(owner.module, method.scope, source, frame) for _, source in given]
+        if self._made.made is not None and any(map(self._is_open, sources)):
+            return False
         return bool(given) and all(
-            self._is_finite(Expression(owner.module, method.scope, source, frame), hops)
-            and not draws(statement, source)
-            for statement, source in given
+            self._is_finite(source, hops) and not draws(statement, source.node)
+            for source, (statement, _) in zip(sources, given, strict=True)
         )
+
+    def _is_open(self, source: Expression) -> bool:
+        """Whether it may be a file that somebody has opened: forked workers read on where another one is."""
+        calls = (one.part(one.node.func) for one in origins(self._evaluator, source) if isinstance(one.node, ast.Call))
+        return any(qualified(self._evaluator, one).removeprefix("builtins.") in stream_words().opens for one in calls)
 
     def _is_finite(self, source: Expression, hops: int) -> bool:
         """Whether an expression gives all of something that ends, the same in each worker."""
