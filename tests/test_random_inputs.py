@@ -100,11 +100,11 @@ class TestProgress:
 
     def test_it_goes_on_where_it_was(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(progress, "_ran", self.rows())
-        progress.Progress.of("programs", tmp_path).go_on(70, time.monotonic() + 100)
-        assert self.asked == [("programs", 0, 50), ("programs", 50, 20)]
-        progress.Progress.of("programs", tmp_path).go_on(100, time.monotonic() + 100)
-        assert self.asked[2:] == [("programs", 70, 30)]
-        progress.Progress.of("programs", tmp_path).go_on(100, time.monotonic() + 100)
+        progress.Progress.of("programs", tmp_path).go_on(270, time.monotonic() + 100)
+        assert self.asked == [("programs", 0, 250), ("programs", 250, 20)]
+        progress.Progress.of("programs", tmp_path).go_on(300, time.monotonic() + 100)
+        assert self.asked[2:] == [("programs", 270, 30)]
+        progress.Progress.of("programs", tmp_path).go_on(300, time.monotonic() + 100)
         assert len(self.asked) == 3, "all is done"
 
     def test_each_seed_has_inputs_of_its_own(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +118,7 @@ class TestProgress:
 
     def test_it_stops_in_time(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(progress, "_ran", self.rows())
-        progress.Progress.of("programs", tmp_path).go_on(70, time.monotonic() - 1)
+        progress.Progress.of("programs", tmp_path).go_on(270, time.monotonic() - 1)
         assert self.asked == []
 
     def test_another_version_begins_again(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

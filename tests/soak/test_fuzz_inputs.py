@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 from fuzzing.checks import KINDS
-from fuzzing.progress import INPUTS, Progress
+from fuzzing.progress import COSTS, INPUTS, Progress, share
 
 pytestmark = pytest.mark.soak
 
@@ -27,8 +27,7 @@ def test_random_inputs(
 ) -> None:
     """Each kind has its share of the time."""
     progress = Progress.of(kind, pytestconfig.cache.mkdir("forklint-fuzz"), soak_seed)
-    share = INPUTS[kind] / sum(INPUTS.values())
-    progress.go_on(INPUTS[kind], time.monotonic() + soak_seconds * share)
+    progress.go_on(INPUTS[kind], time.monotonic() + soak_seconds * share(kind))
     figures = f"{progress.next} of {INPUTS[kind]} inputs, {len(progress.failed)} failed"
     record_property("figures", f"{kind}: {figures}")
     shown = [f"python -m fuzzing {kind} --seed {number}: {what}" for number, what in progress.failed.items()]
@@ -36,5 +35,5 @@ def test_random_inputs(
 
 
 def test_every_kind_has_its_share() -> None:
-    assert set(INPUTS) == set(KINDS)
+    assert set(INPUTS) == set(KINDS) == set(COSTS)
     assert sum(INPUTS.values()) == 40_000

@@ -84,7 +84,14 @@ class Tree:
 
     @cached_property
     def _parents(self) -> dict[cst.CSTNode, cst.CSTNode]:
-        return {child: node for node in _walk(self.module) for child in node.children}
+        found: dict[cst.CSTNode, cst.CSTNode] = {}
+        waiting: list[cst.CSTNode] = [self.module]
+        while waiting:  # not _walk: LibCST makes the list of children anew each time it is asked
+            node = waiting.pop()
+            children = node.children
+            found.update(dict.fromkeys(children, node))
+            waiting += children
+        return found
 
     @property
     def _parts(self) -> list[cst.CSTNode]:
@@ -211,9 +218,11 @@ def find(node: cst.CSTNode, kind: type[Node]) -> Iterator[Node]:
 
 
 def _walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    yield node
-    for child in node.children:
-        yield from _walk(child)
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += reversed(node.children)
 
 
 def _statements(body: Sequence[cst.CSTNode]) -> Iterator[cst.CSTNode]:
