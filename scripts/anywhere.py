@@ -10,13 +10,15 @@ import grp
 import os
 import pwd
 import re
+import shlex
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -201,6 +203,48 @@ def can_run(user: str) -> bool:
         return False
 
 
+OPENED = "ANYWHERE_OPENED"
+"""Set where folders were opened already."""
+
+
+def closed(path: Path) -> Path | None:
+    """The uppermost folder above a path that others may not enter."""
+    return next((one for one in reversed(path.parents) if not one.stat().st_mode & stat.S_IXOTH), None)
+
+
+def opening(needed: Iterable[Path]) -> str:
+    """Commands for a shell in a mount namespace of its own, after which others can reach these folders.
+
+    A closed folder is covered by an empty one in which there is only what is needed; outside, all stays as it is.
+    """
+    covered: dict[Path, list[Path]] = {}
+    for path in needed:
+        if (folder := closed(path)) is not None:
+            covered.setdefault(folder, []).append(path)
+    lines = ["set -e", "umask 022"]
+    for folder, paths in covered.items():
+        places = [shlex.quote(str(path)) for path in paths]
+        for number, place in enumerate(places):
+            lines += [f"kept{number}=$(mktemp -d)", f'mount --bind {place} "$kept{number}"']
+        lines.append(f"mount -t tmpfs -o mode=755 tmpfs {shlex.quote(str(folder))}")
+        for number, place in enumerate(places):
+            kept = f'"$kept{number}"'
+            lines += [f"mkdir -p {place}", f"mount --bind {kept} {place}", f"umount {kept}", f"rmdir {kept}"]
+    return "\n".join([*lines, 'exec "$@"'])
+
+
+def again_opened() -> int | None:
+    """Run this command where others can reach the interpreter; None where that cannot be done."""
+    if OPENED in os.environ or shutil.which("unshare") is None:
+        return None
+    script = opening({Path(sys.base_prefix), Path(sys.prefix)})
+    apart = ["unshare", "--mount", "--propagation", "private"]
+    if subprocess.run([*apart, "true"], capture_output=True, check=False).returncode:
+        return None
+    command = [*apart, "sh", "-c", script, "sh", sys.executable, *sys.argv]
+    return subprocess.run(command, env={**os.environ, OPENED: "1"}, check=False).returncode
+
+
 def main() -> int:
     """Return 0 if all passed, 1 if tests failed, 2 if the other user cannot run this interpreter."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -214,7 +258,9 @@ def main() -> int:
     os.environ.setdefault("SHUFFLE", str(int(time.time())))
     names = asked.conditions or list(CONDITIONS)
     if user.__name__ in names and os.geteuid() == 0 and not can_run(ORDINARY_USER):
-        print(f"NOT TESTED: {ORDINARY_USER} may not run {sys.executable}; open its folders to others (chmod o+x)")
+        if (status := again_opened()) is not None:
+            return status
+        print(f"NOT TESTED: {ORDINARY_USER} may not run {sys.executable}, and root may not mount folders here")
         return 2
     worst = 0
     for group in [names] if asked.together else [[name] for name in names]:
