@@ -58,7 +58,8 @@ def of(evaluator: Evaluator, function: FunctionFacts) -> Callers:
     """Find the calls of a function in the whole project."""
 
     def find() -> Callers:
-        if _paths(evaluator.project, _own_name(function)) is None:  # before anything is asked of subclasses
+        is_known = _paths(evaluator.project, _own_name(function), _home(function)) is not None
+        if not is_known:  # that is told before anything is asked of subclasses
             return HANDED_ON
         target = _target(evaluator.project, function)
         return _find(evaluator, target) if len(target.heirs) <= MOST_CALLS else HANDED_ON
@@ -82,7 +83,7 @@ def _target(project: Project, function: FunctionFacts) -> _Target:
 
 
 def _find(evaluator: Evaluator, target: _Target) -> Callers:
-    mentions = _mentions(evaluator.project, target.words)
+    mentions = _mentions(evaluator.project, target.words, _home(target.function))
     if mentions is None:
         return HANDED_ON
     calls: list[Arguments] = []
@@ -108,23 +109,34 @@ def _find(evaluator: Evaluator, target: _Target) -> Callers:
     return Callers(tuple(calls), escapes=False, by_default=default)
 
 
-def _mentions(project: Project, words: frozenset[str]) -> list[tuple[Module, str]] | None:
+def _home(function: FunctionFacts) -> Path | None:
+    """The file that a function is called in or imported from; None for a method: it is called where its object is."""
+    is_named = function.owner is None or function.node.name in CONSTRUCTORS
+    return function.module.path if is_named else None
+
+
+def _mentions(project: Project, words: frozenset[str], home: Path | None) -> list[tuple[Module, str]] | None:
     """The modules that read one of the names, with the name that it has there; None if they may be too many."""
     found: list[tuple[Module, str]] = []
     for word in words:
-        paths = _paths(project, word)
+        paths = _paths(project, word, home)
         if paths is None:
             return None
         aliases = dict.fromkeys(alias for path in paths for alias in _aliases(project, path, word))
         found += _reading(project, paths, word)
         for alias in aliases:
-            found += _reading(project, _paths(project, alias) or (), alias)
+            found += _reading(project, _paths(project, alias, None) or (), alias)
     return found
 
 
-def _paths(project: Project, word: str) -> tuple[Path, ...] | None:
-    """The files in which a name stands as a whole word; None if they are too many."""
+def _paths(project: Project, word: str, home: Path | None) -> tuple[Path, ...] | None:
+    """The files in which a name stands as a whole word; None if they are too many.
+
+    What stands in a script that nobody imports, such as its ``main``, is named there alone, as often as others have it.
+    """
     found = project.where(WORD, word)
+    if len(found) > MOST_MODULES and home in found and not project.graph.importers(home):
+        return (home,)
     return found if len(found) <= MOST_MODULES else None
 
 
