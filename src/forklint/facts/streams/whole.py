@@ -8,7 +8,7 @@ from functools import partial
 
 from forklint.facts.datasets.workers import attributes_read, worker_methods
 from forklint.facts.loading.certainty import has_none_by_default
-from forklint.facts.loading.datasets import class_of
+from forklint.facts.loading.datasets import class_of, classes_of
 from forklint.facts.loading.loaders import Loader, loaders_of
 from forklint.facts.loading.screening import may_make_loader
 from forklint.facts.streams.giving import Giving, givings
@@ -17,13 +17,17 @@ from forklint.knowledge.streams import stream_words
 from forklint.project.certainty import has_certain_bases
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function
-from forklint.project.spelling import argument, last_name
+from forklint.project.spelling import all_arguments, argument, is_name, last_name
 from forklint.records import dataclass
 from forklint.summaries.terms import WORD
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression, Instance
 from forklint.values.numbers import Workers
+
+HARMLESS = frozenset({"len", "print"})
+"""What a dataset may be given to without a hint that it is told apart."""
 
 
 @dataclass(frozen=True)
@@ -143,18 +147,32 @@ def _loaded(project: Project, facts: ClassFacts, ends: Callable[[Instance], bool
             call = loader.call.node
             given = argument(call, "dataset", 0) if isinstance(call, ast.Call) else None
             dataset = Expression(module, loader.call.scope, given) if given is not None else None
-            if dataset is None or class_of(evaluator, dataset) != facts:
+            several = _several(loader)
+            if dataset is None or not _is_of(evaluator, dataset, facts, perhaps=several is True):
                 continue
             made = None if always_ends else evaluator.find(dataset).value
             if not always_ends and not (isinstance(made, Instance) and made.made is not None and ends(made)):
                 continue
-            several = _several(loader)
             if several:
                 return Loaded(module, call, surely=True, by_option=False)  # type: ignore[arg-type]
             if several is None:
                 by_option = has_none_by_default(loader)
                 unsure = unsure or Loaded(module, call, surely=False, by_option=by_option)  # type: ignore[arg-type]
     return unsure
+
+
+def _is_of(evaluator: Evaluator, dataset: Expression, facts: ClassFacts, *, perhaps: bool) -> bool:
+    """Whether a loader gets objects of a class; with ``perhaps``, also one of several that a name may hold.
+
+    A name that anything else is given may have led to another loader before, for streams.
+    """
+    if class_of(evaluator, dataset) == facts:
+        return True
+    if not perhaps or not isinstance(dataset.node, ast.Name) or facts not in classes_of(evaluator, dataset):
+        return False
+    calls = (node for node in nodes_below(dataset.scope.node) if isinstance(node, ast.Call))
+    taking = [one for one in calls if any(is_name(given, dataset.node.id) for given in all_arguments(one))]
+    return sum(last_name(one.func) not in HARMLESS for one in taking) == 1
 
 
 def _several(loader: Loader) -> bool | None:
