@@ -179,7 +179,7 @@ def _several(loader: Loader) -> bool | None:
     """Whether a loader has two workers or more; None if the text gives their number and it is not known."""
     if loader.workers.number == 1:
         return False
-    if loader.workers.surely_some:
+    if loader.workers.kind is Workers.SOME:
         return True
     is_given = loader.open or loader.option(loader.row.workers) is not None
     return None if is_given and loader.workers.kind is not Workers.NONE else False
