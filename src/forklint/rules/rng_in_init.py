@@ -40,9 +40,10 @@ class RngInInit(Rule):
     `np.random.seed`. An `__iter__` that seeds with the same number in each worker is reported, too, if nothing in its
     class or module asks for the worker.
 
-    The rule reports nothing if the generator is reseeded in the worker, by the index of the sample or by the worker id;
-    if the class uses `get_worker_info()` or the process id; if no loader of the dataset has workers; if a loader is
-    named for evaluation; and for samplers, `random_split` and `DataLoader(generator=...)`, which draw in the parent.
+    The rule reports nothing if the generator is reseeded in the worker, by the index of the sample or by the worker
+    id; if the class uses `get_worker_info()` or the process id; if no loader of the dataset has workers; if a loader
+    is named for evaluation; for seeds that depend on the worker, if a script reads the loader only once; and for
+    samplers, `random_split` and `DataLoader(generator=...)`, which draw in the parent.
 
     ## Why is this bad?
     Each worker gets a copy of the generator in the state it has in the parent, by fork or by pickle. With four workers,

@@ -20,7 +20,7 @@ from forklint.project.index import External, Project
 from forklint.project.module import FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Scope, parameters
-from forklint.project.spelling import last_name
+from forklint.project.spelling import is_name, last_name
 from forklint.records import dataclass
 from forklint.runs.calls import callee
 from forklint.summaries.terms import WORD
@@ -254,9 +254,38 @@ def _loading(project: Project, module: Module, call: ast.Call) -> Loading | None
     loader = loader_at(project, Expression(module, module.scope_at(call), call))
     given = loader.datasets if loader is not None else ()
     goes_on = any(is_endless(project, dataset) for dataset in given)
+    goes_on = goes_on or _is_read_once(module, call)
     plain = workers is not None and ends and None not in names and not changes and not goes_on
     by_option = loader is not None and has_none_by_default(loader)
     return Loading(_evaluates(module, call), plain, undrawn(project, module) if given else NONE, by_option)
+
+
+def _is_read_once(module: Module, call: ast.Call) -> bool:
+    """Whether a loader is bound to a name for one loop alone, in a script or in a function that it calls once."""
+    above = module.parents[call]
+    if not isinstance(above, ast.Assign) or not isinstance(above.targets[0], ast.Name):
+        return False
+    scope = module.scope_at(call)
+    name = above.targets[0].id
+    uses = [node for node in nodes_below(scope.node) if is_name(node, name) and isinstance(node.ctx, ast.Load)]  # type: ignore[attr-defined]
+    loop = next((one for one in module.above(uses[0]) if isinstance(one, ast.For)), None) if len(uses) == 1 else None
+    if loop is None or uses[0] not in nodes_below(loop.iter) or _in_loop(module, loop):
+        return False
+    if isinstance(scope.node, ast.Module):
+        return True
+    named = getattr(scope.node, "name", "")
+    calls = [node for node in module.nodes if isinstance(node, ast.Call) and is_name(node.func, named)]
+    return len(calls) == 1 and module.scope_at(calls[0]) is module.scope and not _in_loop(module, calls[0])
+
+
+def _in_loop(module: Module, node: ast.AST) -> bool:
+    """Whether a loop stands around a node, within the function that it is in."""
+    for above in module.above(node):
+        if isinstance(above, FUNCTIONS):
+            return False
+        if isinstance(above, (ast.For, ast.While)):
+            return True
+    return False
 
 
 def _evaluates(module: Module, call: ast.Call) -> bool:
