@@ -125,5 +125,6 @@ class TermIndex:
         """The files in whose bytes a name may be found; it is mostly asked for as a term of several kinds in turn."""
         files, data_of = self._project.all_files(), self._project.bytes_of
         if self._held[:2] != (name, len(files)):
-            self._held = name, len(files), [path for path in files if byte_search.may_hold(name, data_of(path))]
+            holds = byte_search.holding(name)
+            self._held = name, len(files), [path for path in files if holds(data_of(path))]
         return self._held[2]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from forklint.facts.accelerators.workers import WorkerUse, WorkerUses
     from forklint.project.module import Module
 
-RUN_BY_WORKERS = re.compile(rb"Dataset|collate|__getitem__|__iter__|__call__|worker_init")
+RUN_BY_WORKERS = re.compile(r"Dataset|collate|__getitem__|__iter__|__call__|worker_init")
 MOVING = frozenset({"cuda", "mps", "xpu", "hpu", "to"})
 OPTIONS = frozenset({"device", "map_location"})
 PLATFORMS = {"mps": ("darwin",)}
@@ -102,7 +102,17 @@ class AcceleratorInWorker(Rule):
         """A use of a device, where something stands that workers run, or in a function that what they run calls."""
         if not self.holds_tokens(data):
             return False
-        return RUN_BY_WORKERS.search(data) is not None or (self._helps(path) and self._uses.may_stand_in(path))
+        if RUN_BY_WORKERS.search(data.decode("latin-1")) and self._names_what_workers_run(path):
+            return True
+        return self._helps(path) and self._uses.may_stand_in(path)
+
+    def _names_what_workers_run(self, path: Path) -> bool:
+        """Whether the code of a file, rather than its comments and strings, names something that workers run."""
+        summary = self.project.summary(path)
+        if summary is None:
+            return False
+        names = summary.reads.union(summary.bound, *(scope.passed for scope in summary.scopes))
+        return any(map(RUN_BY_WORKERS.search, names))
 
     def _helps(self, path: Path) -> bool:
         """Whether the top level of a file, or a function there, may use a device; other methods are not followed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from forklint.project.module import Module
 
 METHODS = re.compile(rb"def[ \t]+(\w+)")
-KEYWORDS = re.compile(rb"(\w+)[ \t]*=(?!=)|[\"'](\w+)[\"'][ \t]*:")
 FAMILIES = (b"Dataset", b"Sampler")
 """What stands in the names of torch's classes that need not be known one by one."""
 CERTAIN = ("__getitem__", "__iter__")
 """Hooks without which a class of torch's only raises."""
+MOST_KEYWORDS = 10_000
+"""So many keywords are remembered, each with whether it may be a slip."""
 
 
 @cache
@@ -36,15 +37,21 @@ def hook_meant(name: bytes) -> bool:
     return meant_hook(name.decode(errors="replace")) is not None
 
 
-@cache
-def keyword_meant(name: bytes) -> bool:
+@lru_cache(MOST_KEYWORDS)
+def keyword_meant(name: str) -> bool:
     """Whether some keyword of some loader may be meant by this one."""
     from forklint.facts.hooks.meaning import meant_by
+
+    known = _keywords()
+    return name not in known and bool(meant_by(name, known))
+
+
+@cache
+def _keywords() -> frozenset[str]:
+    """The keywords of all loaders that are known."""
     from forklint.knowledge.starters import starters
 
-    known = {word for row in starters().values() for word in row.arguments}
-    text = name.decode(errors="replace")
-    return text not in known and bool(meant_by(text, frozenset(known)))
+    return frozenset(word for row in starters().values() for word in row.arguments)
 
 
 class MisspeltHook(Rule):
@@ -128,13 +135,14 @@ class MisspeltHook(Rule):
         """A class with a method of such a name, or such a keyword and what may make a loader."""
         if b"class " in data and any(map(hook_meant, set(METHODS.findall(data)))):
             return True
-        if not (b"=" in data or (b":" in data and (b'"' in data or b"'" in data))):
-            return False  # nothing is given by a keyword, nor by an entry of a mapping
+        summary = self.project.summary(path)
+        scopes = summary.scopes if summary is not None else ()
+        names = frozenset[str]().union(*(scope.passed | scope.strings for scope in scopes))
+        if not any(map(keyword_meant, names)):
+            return False  # the file alone says so: no keyword is a slip, nor a key of a mapping
         from forklint.facts.loading.screening import may_set_up_loader
 
-        if not may_set_up_loader(self.project, path):
-            return False
-        return any(keyword_meant(first or second) for first, second in KEYWORDS.findall(data))
+        return may_set_up_loader(self.project, path)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Find the methods that nothing calls, and the keywords that no loader has."""

@@ -29,9 +29,10 @@ NEAR = 400
 """Bytes before a word that are looked at; where they hold nothing but blanks, anything may stand before these."""
 
 
-def may_hold(name: str, data: bytes) -> bool:
-    """Whether a name stands anywhere in the bytes of a file; without, it has no term of that name."""
-    return name == STAR or name.encode(errors="surrogateescape") in data
+def holding(name: str) -> Callable[[bytes], bool]:
+    """A test of whether a name stands anywhere in the bytes of a file; without, it has no term of that name."""
+    word = name.encode(errors="surrogateescape") if name != STAR else b""
+    return lambda data: word in data
 
 
 def may_have(kind: str, name: str, data: bytes) -> bool:

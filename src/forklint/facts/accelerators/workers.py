@@ -116,7 +116,7 @@ class WorkerUses:
         named = all_arguments(node) if may_use(node) else ()
         scope = module.scope_at(node)
         given = (scope.bound(one.id) for one in named if isinstance(one, ast.Name))
-        return bool(self._uses(module, node)) or any(one.kind is Kind.PARAMETER for found in given for one in found)
+        return any(one.kind is Kind.PARAMETER for found in given for one in found) or bool(self._uses(module, node))
 
     def _uses(self, module: Module, node: ast.AST, frame: Frame | None = None) -> str:
         if not isinstance(node, ast.Call) or not may_use(node):

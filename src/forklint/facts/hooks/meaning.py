@@ -63,5 +63,14 @@ def meant_by(name: str, known: frozenset[str]) -> str:
     listed = meant_keywords().get(name.lower(), "")
     if listed in known:
         return listed
-    slips = [other for other in known if len(name) >= SHORT and is_one_slip(name.lower(), other)]
+    if len(name) < SHORT:
+        return ""
+    lower = name.lower()
+    slips = [other for other in known if _has_same_end(lower, other) and is_one_slip(lower, other)]
     return slips[0] if len(slips) == 1 else ""
+
+
+def _has_same_end(name: str, other: str) -> bool:
+    """Whether two names begin or end alike, as names of at least four letters do that are one slip apart."""
+    plain, known = name.strip("_"), other.strip("_")
+    return plain[:1] == known[:1] or plain[-1:] == known[-1:]
