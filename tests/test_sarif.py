@@ -140,7 +140,7 @@ def rendered(outcome: Any) -> dict[str, Any]:
 
 
 SECONDS = 3000
-"""All fixtures take a minute of processor time; this ends only what hangs, however busy the machine is."""
+"""All fixtures take minutes of processor time; this ends only what hangs, however busy the machine is."""
 
 
 @pytest.mark.soak

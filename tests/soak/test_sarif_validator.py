@@ -18,7 +18,7 @@ pytestmark = [
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 PACKAGE = "@microsoft/sarif-multitool-linux"
 SECONDS = 3000
-"""All fixtures take a minute of processor time; this ends only what hangs, however busy the machine is."""
+"""All fixtures take minutes of processor time; this ends only what hangs, however busy the machine is."""
 
 
 @pytest.fixture(scope="module")
