@@ -45,7 +45,8 @@ class UnpicklablePayload(Rule):
     DataPipes), the transform of a Hugging Face dataset, and datasets composed of others. It reports lambdas, functions
     and classes defined in a function, generators, locks, threads, queues of threads, executors and pools, modules,
     views of a dictionary, `torch.Generator` (on Linux), and open handles outside of a dataset (those in a dataset are
-    reported by FKL301). Datasets of the project with such an attribute are reported wherever they are loaded. In a
+    reported by FKL301). A finding stands where the thing is made, however many scripts send it, and datasets of the
+    project with such an attribute are reported wherever they are loaded. In a
     notebook, it reports functions and classes defined in the notebook itself. `sampler`, `batch_sampler` and
     `generator` stay in the parent. A dataset that is passed to a function or method which makes the loader is followed
     there. A method of an object that keeps the processes it has started cannot be the `target` of the next one.
@@ -85,9 +86,8 @@ class UnpicklablePayload(Rule):
 
     ## Known limits
     Arguments passed in by callers are known only if a caller passes a lambda or a local function on to a loader or its
-    dataset, through at most four calls. A lambda of another module is reported where it is sent, except for one that a
-    loader class of the project adds, or that any object of a dataset keeps, which are reported where they are written.
-    Of several lambdas of another file that lead to one attribute, one is reported. A stored iterator of a loader is not
+    dataset, through at most four calls. What another module makes is reported there, once, if that module leads by
+    imports to the one that sends it, and otherwise where it is sent. A stored iterator of a loader is not
     reported. If only platforms are affected that the project shows no sign of using, and no Python from 3.14 on is
     configured, the severity is info.
 
@@ -104,7 +104,10 @@ class UnpicklablePayload(Rule):
         *(b"spawn(", b"spawn as ", b"process_map", b"start_processes"),
     )
     datasets = re.compile(rb"(?i:class \w+\([^)]*data(?:set|pipe))")
-    made = (b"lambda", b"Lock(", b"Queue(", b"Thread(", b"Manager(")
+    made = (
+        *(b"lambda", b"Lock(", b"Queue(", b"Thread(", b"Manager(", b"collat", b"worker_init", b"transform", b"_fn"),
+        *(b"Executor(", b"cv2."),
+    )
     needs = Needs(here=((*words, *made, b"Loader", b"workers", b"Folder", b"Dataset", b"DataPipe"),))
     """A call that sends something, a dataset, or what a dataset of another file may keep."""
 

@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 
 STEPS = 5_000
 """Expressions and statements that are looked at for what one dataset keeps."""
+MOST_IMPORTERS = 40
+"""Among so many files that import one, nearest first, those are looked for that send what it makes."""
+MAKING = (
+    *(b"lambda", b"Lock(", b"Queue(", b"Thread(", b"Manager(", b"collat", b"worker_init", b"transform", b"_fn"),
+    *(b"Executor(", b"cv2."),
+)
+"""What stands in a file that makes something for another one to send; FKL204 asks for one of these words, too."""
+SENDING = re.compile(rb"(?i:loader|workers)|Process\(|Process as |Pool|spawn\(|spawn as |process_map|start_processes")
+"""What stands in a file that sends something."""
 
 
 def kept_by(project: Project, facts: ClassFacts) -> tuple[Culprit, ...]:
@@ -50,8 +59,26 @@ def _find_beside(project: Project, module: Module) -> Iterator[ClassFacts]:
 
 
 def may_be_kept(project: Project, path: Path, data: bytes) -> bool:
-    """Whether a file makes something that pickle refuses, and a file that imports it may define a dataset."""
-    return _makers().search(data) is not None and bool(_importing(project, path))
+    """Whether a file makes something that pickle refuses, and files that import it may keep or send it."""
+    is_kept = _makers().search(data) is not None and bool(_importing(project, path))
+    return is_kept or bool(senders_of(project, path))
+
+
+def senders_of(project: Project, path: Path) -> tuple[Path, ...]:
+    """The files that may send what a file makes and pickle refuses: they import it, directly or through others."""
+    find = lambda: tuple(_find_senders(project, path))  # noqa: E731 - it is short
+    return project.answer("who may send what a file makes", path, find, compared=True)
+
+
+def _find_senders(project: Project, path: Path) -> Iterator[Path]:
+    if not project.owns(path) or not any(word in project.data(path) for word in MAKING):
+        return
+    found = [path]
+    for one in found:
+        found += [other for other in project.graph.importers(one) if other not in found]
+        if len(found) > MOST_IMPORTERS:
+            break
+    yield from (one for one in found[1:] if SENDING.search(project.data(one)) is not None)
 
 
 def _importing(project: Project, path: Path) -> tuple[Path, ...]:

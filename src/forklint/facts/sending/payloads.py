@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from forklint.facts.datasets.classes import inherits_dataset, may_inherit_dataset
+from forklint.facts.loading.certainty import has_none_by_default
 from forklint.facts.loading.loaders import never_has_workers
 from forklint.facts.machines.signs import expects_pickling
-from forklint.facts.sending.beside import datasets_beside, kept_by
-from forklint.facts.sending.sites import Sent, Sites, is_own_loader
+from forklint.facts.sending.beside import datasets_beside, kept_by, senders_of
+from forklint.facts.sending.sites import Sent, Sites
 from forklint.facts.sending.started import kept_when_started
 from forklint.facts.sending.unpicklable import Unpicklable
 from forklint.facts.sending.values import Culprit, Why, is_local
@@ -19,7 +20,6 @@ from forklint.model import Cell
 from forklint.project.bindings import is_sorted_out
 from forklint.project.module import ClassFacts
 from forklint.project.scopes import FUNCTIONS, statements
-from forklint.project.spelling import last_name
 from forklint.records import dataclass
 from forklint.values.model import Expression
 
@@ -40,7 +40,9 @@ class Payload:
 
     culprit: Culprit
     node: ast.AST
-    """Where the finding stands, in the module at hand."""
+    """Where the finding stands."""
+    place: Module
+    """The module in which that is."""
     cells: tuple[Cell, ...]
     sent: Sent | None = None
     """The call that sends it; None for a dataset of which only the class is seen."""
@@ -60,16 +62,28 @@ class Payloads:
         self._sites = Sites(project)
 
     def in_module(self, module: Module) -> tuple[Payload, ...]:
-        """Those whose place is in a module, each once."""
+        """Those whose place is in a module, each once, whoever sends it."""
         found: dict[ast.AST, Payload] = {}
-        sent = [*self._sites.in_module(module), *self._sites.of_own_loaders(module)]
+        for one in self._told_in(module):
+            known = found.get(one.culprit.key)
+            if known is None or (_rank(one) > _rank(known)):
+                found[one.culprit.key] = one
+        return tuple({(one.node, one.culprit.path): one for one in found.values()}.values())
+
+    def _told_in(self, module: Module) -> Iterator[Payload]:
+        for sender in (module, *self.project.modules(senders_of(self.project, module.path))):
+            yield from (one for one in self._found_in(sender) if one.place is module)
+
+    def _found_in(self, sender: Module) -> tuple[Payload, ...]:
+        """What is refused of what a module sends, or its datasets keep, wherever that is told."""
+        return self.project.answer("what a module sends", sender, lambda: tuple(self._find_in(sender)))
+
+    def _find_in(self, module: Module) -> Iterator[Payload]:
+        sent = [*self._sites.in_module(module)]
         datasets = [facts for facts in module.classes if inherits_dataset(self.project, facts)]
         steps = (STEPS_PER_FILE + STEPS_PER_NODE * len(module.nodes)) // max(len(sent) + len(datasets), 1)
-        for one in (*self._sent(module, sent, steps), *self._kept(module, datasets, steps)):
-            known = found.get(one.culprit.key)
-            if known is None or (one.sent and one.sent.piped and not (known.sent and known.sent.piped)):
-                found[one.culprit.key] = one
-        return tuple(found.values())
+        yield from self._sent(module, sent, steps)
+        yield from self._kept(module, datasets, steps)
 
     def _unpicklable(self, steps: int, *, handles: bool = True) -> Unpicklable:
         return Unpicklable(self.project, self.project.budgets.of("following payloads", steps), handles=handles)
@@ -87,37 +101,42 @@ class Payloads:
         return found if started is None else [started]
 
     def _sent(self, module: Module, sent_here: Iterable[Sent], steps: int) -> Iterator[Payload]:
-        each = ((sent, culprit) for sent in sent_here for culprit in self._refused(sent, steps))
-        for sent, culprit in each:
-            if sent.module is not module and culprit.module is not module:
-                continue
-            if sent.handed and not _is_in_call(culprit, sent):
-                continue
-            if culprit.late and sent.piped and not culprit.is_lost:
-                continue  # through a pipe a descriptor arrives
-            if culprit.module is not module and is_sorted_out(module, sent.value):
-                continue
-            if culprit.module is not module and self._is_told_there(culprit, sent.call):
-                continue
-            node: ast.AST = culprit.node if culprit.module is module else sent.value
-            if culprit.is_lost and culprit.definition is not None:
-                node = culprit.definition
-            cells = _where(culprit, sent.cells)
-            if culprit.why is Why.NOTEBOOK and not sent.asked and not expects_pickling(self.project, cells):
-                continue  # most notebooks run on Linux, by fork
-            if cells:
-                yield Payload(culprit, node, cells, sent)
+        for sent in sent_here:
+            attributes: set[str] = set()
+            for culprit in self._refused(sent, steps):
+                place, node = self._place(module, sent, culprit)
+                if place is None or (sent.handed and not _is_in_call(culprit, sent)):
+                    continue
+                if culprit.late and sent.piped and not culprit.is_lost:
+                    continue  # through a pipe a descriptor arrives
+                if culprit.module is not module and is_sorted_out(module, sent.value):
+                    continue
+                if culprit.module is not place and culprit.path[:1] and culprit.path[0] in attributes:
+                    continue  # of several that lead to one attribute one is told of
+                attributes.update(culprit.path[:1] if culprit.module is not place else ())
+                cells = _where(culprit, sent.cells)
+                if culprit.why is Why.NOTEBOOK and not sent.asked and not expects_pickling(self.project, cells):
+                    continue  # most notebooks run on Linux, by fork
+                if cells:
+                    yield Payload(culprit, node, place, cells, sent)
 
-    def _is_told_there(self, culprit: Culprit, call: ast.Call) -> bool:
-        """Whether it is told of where the class stands that keeps it: of a dataset, or of a loader that adds it."""
+    def _place(self, module: Module, sent: Sent, culprit: Culprit) -> tuple[Module | None, ast.AST]:
+        """Where something is told: where it is made, if that leads to what sends it; None if others tell of it."""
+        made = culprit.definition or culprit.node
+        if culprit.module is module:
+            return module, made if culprit.is_lost or _is_returned_there(culprit) else culprit.node
+        if module.path in senders_of(self.project, culprit.module.path):
+            return culprit.module, made
+        return None if self._is_told_there(culprit) else module, sent.value
+
+    def _is_told_there(self, culprit: Culprit) -> bool:
+        """Whether it is told of where the dataset's class stands that keeps it."""
         definition = culprit.definition
         if isinstance(definition, ast.ClassDef):
             facts = culprit.module.class_facts(definition)
             if facts in _given_out(self.project, culprit.module):
                 return True
         above = [facts for facts in culprit.module.classes if facts.node in culprit.module.above(culprit.node)]
-        if any(facts.name == last_name(call.func) and is_own_loader(self.project, facts) for facts in above):
-            return True
         beside = datasets_beside(self.project, culprit.module)
         if any(culprit.key is one.key for facts in beside for one in kept_by(self.project, facts)):
             return True
@@ -130,13 +149,25 @@ class Payloads:
         for facts in _given_out(self.project, module):
             culprit = self._unpicklable(steps).definition(facts)
             if culprit is not None and cells and not never_has_workers(self.project, facts):
-                yield Payload(culprit, facts.node, cells, dataset=facts)
+                yield Payload(culprit, facts.node, module, cells, dataset=facts)
         for facts in (*datasets, *datasets_beside(self.project, module)):
             own = [one for one in kept_by(self.project, facts) if one.module is module]
             if own and cells and not never_has_workers(self.project, facts):
                 yield from (
-                    Payload(one, one.node, found, dataset=facts) for one in own if (found := _where(one, cells))
+                    Payload(one, one.node, module, found, dataset=facts) for one in own if (found := _where(one, cells))
                 )
+
+
+def _is_returned_there(culprit: Culprit) -> bool:
+    """Whether the place that names a function does nothing but return it."""
+    above = culprit.module.parents.get(culprit.node)
+    return isinstance(above, ast.Return) and above.value is culprit.node
+
+
+def _rank(payload: Payload) -> tuple[bool, bool]:
+    """Of several that send the same, the one that counts: through a pipe, and not only with an option."""
+    sent = payload.sent
+    return sent is not None and sent.piped, sent is None or sent.loader is None or not has_none_by_default(sent.loader)
 
 
 def _is_in_call(culprit: Culprit, sent: Sent) -> bool:

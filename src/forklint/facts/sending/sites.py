@@ -24,7 +24,6 @@ from forklint.project.spelling import all_arguments, argument, last_name
 from forklint.records import dataclass
 from forklint.runs.calls import callee, runs_at_once
 from forklint.summaries.summary import FUNCTION
-from forklint.summaries.terms import CALL
 from forklint.values import arguments
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Arguments, Case, Either, Expression, Frame, Instance, Made, Source
@@ -102,18 +101,6 @@ class Sites:
             if not sent and any(may_be(module, one) for one in all_arguments(node)):
                 sent = [*self.through(module, node)]
             yield from sent
-
-    def of_own_loaders(self, module: Module) -> Iterator[Sent]:
-        """Give what the loader classes of a module add to what other modules' calls of them send."""
-        for facts in module.classes:
-            if not is_own_loader(self.project, facts):
-                continue
-            for other in self.project.modules(self.project.where(CALL, facts.name)):
-                for read in other.reads(facts.name) if other is not module else ():
-                    call = other.parents.get(read)
-                    if isinstance(call, ast.Call) and call.func is read:
-                        sent = self.of_call(other, other.scope_at(call), call)
-                        yield from (one for one in sent if one.source is not None and one.source.module is module)
 
     def _names(self) -> frozenset[str]:
         """Last parts of the names of what sends something."""
@@ -303,14 +290,6 @@ def _launching() -> tuple[Mapping[str, Launcher], ...]:
 def _is_asked(cells: tuple[Cell, ...]) -> bool:
     """Whether Linux spawns, or a Mac starts a fork server, which each does only when it is asked to."""
     return any(cell.start_method == ("spawn" if cell.platform == "linux" else "forkserver") for cell in cells)
-
-
-def is_own_loader(project: Project, facts: ClassFacts) -> bool:
-    """Whether a class of the project inherits from a loader."""
-    if facts.name not in loader_names(project):
-        return False
-    known = starters(project.settings.starters)
-    return any(name in known and known[name].is_loader for name in project.ancestry(facts).external)
 
 
 def _given(call: ast.Call, positions: Mapping[str, int]) -> Iterator[tuple[str, ast.expr]]:

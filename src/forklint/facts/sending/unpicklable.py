@@ -12,12 +12,12 @@ from forklint.facts.sending.libraries import names_meant
 from forklint.facts.sending.values import Culprit, Why, is_local
 from forklint.knowledge.handles import openers
 from forklint.knowledge.unpicklable import Keeper, have_views, keeper, refused
-from forklint.project.bindings import is_shadowed
+from forklint.project.bindings import is_shadowed, reaching
 from forklint.project.guard import guard_of
 from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import is_before, nodes_below
-from forklint.project.scopes import Kind, Scope, statements
+from forklint.project.scopes import FUNCTIONS, Kind, Scope, statements
 from forklint.project.spelling import last_name
 from forklint.values import arguments, parameters, stores
 from forklint.values.calls import qualified
@@ -83,16 +83,15 @@ class Unpicklable:
         return Stages(self)
 
     def all_of(self, given: Expression) -> list[Culprit]:
-        """The parts that pickle refuses: those of the file at hand, and one of others for each attribute."""
-        found: dict[ast.AST | str, Culprit] = {}
+        """The parts that pickle refuses, each once."""
+        found: list[Culprit] = []
         for _ in range(MOST_PARTS):
             culprit = self.of(given)
             if culprit is None:
                 break
             self._known.add(culprit.key)
-            by_attribute = culprit.path[0] if culprit.path else ""
-            found.setdefault(culprit.key if culprit.module is given.module else by_attribute, culprit)
-        return list(found.values())
+            found.append(culprit)
+        return found
 
     def of(self, given: Expression, depth: int = MAX_DEPTH) -> Culprit | None:
         """The part of an expression's value that pickle surely refuses in some run; None if none is known."""
@@ -154,6 +153,9 @@ class Unpicklable:
         symbol = self.project.lookup(given.module, given.scope, node.id)
         if isinstance(symbol, (FunctionFacts, ClassFacts)):
             return self._definition(given, node, symbol)
+        defined = self._defined_by_branch(given, node)
+        if defined is not None:
+            return defined
         nearer = behind(self.evaluator, given, perhaps=True)
         is_own = given.frame is not None and given.frame.function.scope is given.scope
         handed = parameters.source_in(given.frame, node.id) if is_own and given.frame is not None else None
@@ -169,6 +171,16 @@ class Unpicklable:
         place = given if is_changed or given.frame is not None else given.by_anyone()
         found = self._evaluated(place, depth) if is_changed or is_drawn else None
         return found or (self.stages.set_on(given, node, depth) if nearer else self._module(given, node))
+
+    def _defined_by_branch(self, given: Expression, node: ast.Name) -> Culprit | None:
+        """What is refused of a function that a branch defines, where another one gives its name something else."""
+        found = reaching(given.module, given.scope, node)
+        for one in reversed(found[1] if found is not None else ()):
+            if isinstance(one.node, FUNCTIONS):
+                culprit = self._definition(given, node, FunctionFacts(given.module, one.node))
+                if culprit is not None and culprit.key not in self._known:
+                    return culprit
+        return None
 
     def _attribute(self, given: Expression, node: ast.Attribute, depth: int) -> Culprit | None:
         """What is refused in ``something.name``: an attribute of an object, a bound method, a name of a module."""
@@ -292,7 +304,8 @@ class Unpicklable:
         own = self._definition(given, call.func, facts)
         if own is not None and own.why is Why.LOCAL_CLASS and self.objects.reduces(facts):
             return None
-        return own or self.objects.kept(owner, given, depth)
+        is_new = own is not None and own.key not in self._known
+        return own if is_new else self.objects.kept(owner, given, depth)
 
     def _made(self, given: Expression, node: ast.Call, name: str, depth: int) -> Culprit | None:
         """What is refused in what a call of a library makes."""
