@@ -129,8 +129,9 @@ class _Search:
             return self._given(module, call, node, above.arg or "") if isinstance(call, ast.Call) else None
         if isinstance(above, ast.Call) and above.func is not node:
             return self._given(module, above, node, "")
-        if isinstance(above, (ast.Assign, ast.AnnAssign)) and any(map(_is_on_self, entries.targets(above))):
-            return self._builder(module, above)
+        if isinstance(above, (ast.Assign, ast.AnnAssign)):
+            targets = (one.value if isinstance(one, ast.Subscript) else one for one in entries.targets(above))
+            return self._builder(module, above) if any(map(_is_on_self, targets)) else None
         return None
 
     def _given(self, module: Module, call: ast.Call, node: ast.AST, key: str) -> ClassFacts | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from forklint.facts.datasets.classes import inherits_dataset
 from forklint.facts.datasets.screening import DatasetScreen
+from forklint.facts.sending.sites import may_hand_on
 from forklint.facts.sending.unpicklable import MAX_DEPTH, Unpicklable
 from forklint.facts.sending.values import Culprit, Why
 from forklint.knowledge.unpicklable import refused
@@ -78,7 +79,7 @@ def _find_senders(project: Project, path: Path) -> Iterator[Path]:
         found += [other for other in project.graph.importers(one) if other not in found]
         if len(found) > MOST_IMPORTERS:
             break
-    yield from (one for one in found[1:] if SENDING.search(project.data(one)) is not None)
+    yield from (one for one in found[1:] if SENDING.search(project.data(one)) or may_hand_on(project, one))
 
 
 def _importing(project: Project, path: Path) -> tuple[Path, ...]:

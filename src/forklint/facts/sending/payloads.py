@@ -79,7 +79,7 @@ class Payloads:
         return self.project.answer("what a module sends", sender, lambda: tuple(self._find_in(sender)))
 
     def _find_in(self, module: Module) -> Iterator[Payload]:
-        sent = [*self._sites.in_module(module)]
+        sent = [*self._sites.in_module(module), *self._sites.of_loader_classes(module)]
         datasets = [facts for facts in module.classes if inherits_dataset(self.project, facts)]
         steps = (STEPS_PER_FILE + STEPS_PER_NODE * len(module.nodes)) // max(len(sent) + len(datasets), 1)
         yield from self._sent(module, sent, steps)

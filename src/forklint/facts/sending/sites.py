@@ -23,8 +23,10 @@ from forklint.project.scopes import Binding, Kind, parameters
 from forklint.project.spelling import all_arguments, argument, last_name
 from forklint.records import dataclass
 from forklint.runs.calls import callee, runs_at_once
-from forklint.summaries.summary import FUNCTION
+from forklint.summaries.summary import CLASS, FUNCTION
+from forklint.summaries.terms import CALL
 from forklint.values import arguments
+from forklint.values.callers import is_super_call
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Arguments, Case, Either, Expression, Frame, Instance, Made, Source
 from forklint.values.numbers import Workers
@@ -32,6 +34,8 @@ from forklint.values.parameters import position as place_of
 from forklint.values.parameters import source_in
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from forklint.project.index import Project
     from forklint.project.module import Module
     from forklint.project.scopes import Scope
@@ -91,7 +95,7 @@ class Sites:
 
     def in_module(self, module: Module) -> Iterator[Sent]:
         """Give what the calls of a module send."""
-        names, loading = self._names(), self._loading()
+        names, loading = self._names(), names_of_what_loads(self.project)
         for node in module.nodes:
             if not isinstance(node, ast.Call):
                 continue
@@ -102,6 +106,31 @@ class Sites:
                 sent = [*self.through(module, node)]
             yield from sent
 
+    def of_loader_classes(self, module: Module) -> Iterator[Sent]:
+        """Give what the loader classes of a module add by themselves, where their defaults have workers.
+
+        Only of those that no call in the project is seen to make: a name from a file of settings may choose them.
+        """
+        for facts in module.classes:
+            init = facts.methods.get("__init__") if facts.name in loader_names(self.project) else None
+            calls = (node for node in nodes_below(init) if isinstance(node, ast.Call)) if init is not None else ()
+            setup = next((node for node in calls if is_super_call(node)), None)
+            if setup is None or self._is_called(facts):
+                continue
+            made = ast.copy_location(ast.Call(ast.copy_location(ast.Name(facts.name), setup), [], []), setup)
+            loader = loader_at(self.project, Expression(module, module.scope, made))
+            if loader is not None and loader.workers.kind is Workers.SOME:
+                sent = self._handed_on(loader, setup, partial(self._where, loader))
+                yield from (one for one in sent if one.source is not None and one.source.module is module)
+
+    def _is_called(self, facts: ClassFacts) -> bool:
+        for other in self.project.modules(self.project.where(CALL, facts.name)):
+            calls = ((read, other.parents.get(read)) for read in other.reads(facts.name))
+            made = (one for one, call in calls if isinstance(call, ast.Call) and call.func is one)
+            if any(self.project.resolve(other, other.scope_at(one), one) == facts for one in made):
+                return True
+        return False
+
     def _names(self) -> frozenset[str]:
         """Last parts of the names of what sends something."""
         return self.project.answer("names of senders", None, self._find_names, compared=True)
@@ -110,20 +139,6 @@ class Sites:
         known = (starters(self.project.settings.starters), *_launching())
         last = {name.rpartition(".")[2] for rows in known for name in rows}
         return senders().pool_methods | last | loader_names(self.project)
-
-    def _loading(self) -> frozenset[str]:
-        """Names of the functions and methods that may make a loader of what they are given."""
-        return self.project.answer("names of what loads", None, self._find_loading, compared=True)
-
-    def _find_loading(self) -> frozenset[str]:
-        names = loader_names(self.project)
-        summaries = (self.project.summary(path) for path in files_with_loaders(self.project))
-        scopes = (scope for one in summaries if one is not None for scope in one.scopes if scope.kind == FUNCTION)
-        return frozenset(
-            scope.name
-            for scope in scopes
-            if scope.parameters and any(call.rpartition(".")[2] in names for call in scope.calls)
-        )
 
     def of_call(self, module: Module, scope: Scope, call: ast.Call) -> Iterator[Sent]:
         """Give what a call sends; nothing if it sends nothing that is pickled anywhere."""
@@ -280,6 +295,28 @@ class Sites:
         if method == "fork" or set_for(self.project, module) == {"fork"}:
             return forked(settings)
         return found if _is_asked(found) else settings.cells
+
+
+def names_of_what_loads(project: Project) -> frozenset[str]:
+    """Names of the functions, methods and classes that may make a loader of what they are given."""
+    return project.answer("names of what loads", None, lambda: frozenset(_find_loading(project)), compared=True)
+
+
+def _find_loading(project: Project) -> Iterator[str]:
+    names = loader_names(project)
+    summaries = (project.summary(path) for path in files_with_loaders(project))
+    for summary, scope in ((one, scope) for one in summaries if one is not None for scope in one.scopes):
+        makes = (call.rpartition(".")[2] in names for call in scope.calls)
+        if scope.kind == FUNCTION and scope.parameters and any(makes):
+            above = summary.scopes[scope.parent]
+            yield from (scope.name, above.name) if above.kind == CLASS else (scope.name,)
+
+
+def may_hand_on(project: Project, path: Path) -> bool:
+    """Whether a file may pass something to what makes a loader of it, by the names that it calls."""
+    summary = project.summary(path)
+    calls = (call.rpartition(".")[2] for scope in summary.scopes for call in scope.calls) if summary is not None else ()
+    return not names_of_what_loads(project).isdisjoint(calls)
 
 
 def _launching() -> tuple[Mapping[str, Launcher], ...]:
