@@ -66,7 +66,10 @@ def may_be_kept(project: Project, path: Path, data: bytes) -> bool:
 
 
 def senders_of(project: Project, path: Path) -> tuple[Path, ...]:
-    """The files that may send what a file makes and pickle refuses: they import it, directly or through others."""
+    """The files that may send what a file makes and pickle refuses.
+
+    They import it, directly or through others, or get it from it, or from one of those that do.
+    """
     find = lambda: tuple(_find_senders(project, path))  # noqa: E731 - it is short
     return project.answer("who may send what a file makes", path, find, compared=True)
 
@@ -79,7 +82,9 @@ def _find_senders(project: Project, path: Path) -> Iterator[Path]:
         found += [other for other in project.graph.importers(one) if other not in found]
         if len(found) > MOST_IMPORTERS:
             break
+    beside = dict.fromkeys(other for one in found for other in project.graph.imports(one) if other not in found)
     yield from (one for one in found[1:] if SENDING.search(project.data(one)) or may_hand_on(project, one))
+    yield from (one for one in beside if project.owns(one) and SENDING.search(project.data(one)))
 
 
 def _importing(project: Project, path: Path) -> tuple[Path, ...]:
