@@ -125,8 +125,8 @@ class Payloads:
         made = culprit.definition or culprit.node
         if culprit.module is module:
             return module, made if culprit.is_lost or _is_returned_there(culprit) else culprit.node
-        if module.path in senders_of(self.project, culprit.module.path):
-            return culprit.module, made
+        if not module.is_notebook and module.path in senders_of(self.project, culprit.module.path):
+            return culprit.module, made  # nothing imports a notebook, so no other file tells of what it sends
         return None if self._is_told_there(culprit) else module, sent.value
 
     def _is_told_there(self, culprit: Culprit) -> bool:
