@@ -25,12 +25,16 @@ STEPS = 5_000
 """Expressions and statements that are looked at for what one dataset keeps."""
 MOST_IMPORTERS = 40
 """Among so many files that import one, nearest first, those are looked for that send what it makes."""
+MOST_NEAR = 10
+"""For so many of those that import it directly, what they import gets from them what it makes."""
 MAKING = (
     *(b"lambda", b"Lock(", b"Queue(", b"Thread(", b"Manager(", b"collat", b"worker_init", b"transform", b"_fn"),
     *(b"Executor(", b"cv2."),
 )
 """What stands in a file that makes something for another one to send; FKL204 asks for one of these words, too."""
-SENDING = re.compile(rb"(?i:loader|workers)|Process\(|Process as |Pool|spawn\(|spawn as |process_map|start_processes")
+NESTED = re.compile(rb"\blambda\b|^[ \t]+(?:async )?def \w+\((?!self\b|cls\b)", re.MULTILINE)
+"""A lambda, or a function that is no method that gets its object."""
+SENDING = re.compile(rb"Loader|create_loader|workers|Process\(|Process as |Pool|spawn\(|spawn as |process_map")
 """What stands in a file that sends something."""
 
 
@@ -75,16 +79,18 @@ def senders_of(project: Project, path: Path) -> tuple[Path, ...]:
 
 
 def _find_senders(project: Project, path: Path) -> Iterator[Path]:
-    if not project.owns(path) or not any(word in project.data(path) for word in MAKING):
+    data = project.data(path) if project.owns(path) else b""
+    if not any(word in data for word in MAKING) or not (NESTED.search(data) or _makers().search(data)):
         return
     found = [path]
     for one in found:
         found += [other for other in project.graph.importers(one) if other not in found]
         if len(found) > MOST_IMPORTERS:
             break
-    beside = dict.fromkeys(other for one in found for other in project.graph.imports(one) if other not in found)
     yield from (one for one in found[1:] if SENDING.search(project.data(one)) or may_hand_on(project, one))
-    yield from (one for one in beside if project.owns(one) and SENDING.search(project.data(one)))
+    near = (path, *project.graph.importers(path)[:MOST_NEAR])
+    beside = dict.fromkeys(other for one in near for other in project.graph.imports(one) if other not in found)
+    yield from (one for one in beside if project.owns(one) and b"Loader(" in project.data(one))
 
 
 def _importing(project: Project, path: Path) -> tuple[Path, ...]:

@@ -72,18 +72,17 @@ class Payloads:
 
     def _told_in(self, module: Module) -> Iterator[Payload]:
         for sender in (module, *self.project.modules(senders_of(self.project, module.path))):
-            yield from (one for one in self._found_in(sender) if one.place is module)
-
-    def _found_in(self, sender: Module) -> tuple[Payload, ...]:
-        """What is refused of what a module sends, or its datasets keep, wherever that is told."""
-        return self.project.answer("what a module sends", sender, lambda: tuple(self._find_in(sender)))
-
-    def _find_in(self, module: Module) -> Iterator[Payload]:
-        sent = [*self._sites.in_module(module), *self._sites.of_loader_classes(module)]
+            yield from (one for one in self._sent_by(sender) if one.place is module)
         datasets = [facts for facts in module.classes if inherits_dataset(self.project, facts)]
-        steps = (STEPS_PER_FILE + STEPS_PER_NODE * len(module.nodes)) // max(len(sent) + len(datasets), 1)
-        yield from self._sent(module, sent, steps)
-        yield from self._kept(module, datasets, steps)
+        yield from self._kept(module, datasets, _steps(module, len(datasets)))
+
+    def _sent_by(self, sender: Module) -> tuple[Payload, ...]:
+        """What is refused of what a module sends, wherever that is told."""
+        return self.project.answer("what a module sends", sender, lambda: tuple(self._find_sent(sender)))
+
+    def _find_sent(self, module: Module) -> Iterator[Payload]:
+        sent = [*self._sites.in_module(module), *self._sites.of_loader_classes(module)]
+        yield from self._sent(module, sent, _steps(module, len(sent)))
 
     def _unpicklable(self, steps: int, *, handles: bool = True) -> Unpicklable:
         return Unpicklable(self.project, self.project.budgets.of("following payloads", steps), handles=handles)
@@ -156,6 +155,11 @@ class Payloads:
                 yield from (
                     Payload(one, one.node, module, found, dataset=facts) for one in own if (found := _where(one, cells))
                 )
+
+
+def _steps(module: Module, parts: int) -> int:
+    """The steps for each of what a module sends or keeps."""
+    return (STEPS_PER_FILE + STEPS_PER_NODE * len(module.nodes)) // max(parts, 1)
 
 
 def _is_returned_there(culprit: Culprit) -> bool:
