@@ -12,6 +12,7 @@ import gc
 import json
 import os
 import pkgutil
+import select
 import signal
 import socket
 import subprocess
@@ -132,7 +133,24 @@ def wait_for_request(connection: socket.socket) -> dict[str, Any]:
         for descriptor in descriptors:
             os.close(descriptor)
         connection.send(str(pid).encode())
-        connection.send(str(os.waitpid(pid, 0)[1]).encode())
+        connection.send(str(status_of(pid, connection)).encode())
+
+
+def status_of(pid: int, connection: socket.socket) -> int:
+    """Wait for a command to end; one whose tests have ended is killed, and the server ends with it."""
+    if not hasattr(os, "pidfd_open"):  # neither Linux nor new enough
+        return os.waitpid(pid, 0)[1]
+    command = os.pidfd_open(pid)
+    waiting = select.poll()
+    waiting.register(command, select.POLLIN)
+    waiting.register(connection, 0)  # hanging up is always noticed
+    ready = [descriptor for descriptor, _ in waiting.poll()]
+    os.close(command)
+    if command not in ready:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os._exit(1)
+    return os.waitpid(pid, 0)[1]
 
 
 def import_all() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from fixture_cases import FIXTURES
-from needed import need_torch
+from needed import need_libraries, need_torch
 
 FOLDER = FIXTURES / "FKL201_missing_main_guard"
 RUNNER = """
@@ -114,7 +114,7 @@ def test_runs_under_fork_before_and_after(name: str, tmp_path: Path) -> None:
 
 
 NOT_RUN = ("ffcv", "torch_geometric", "set_start_method", "load_dataset", "lightning", "ultralytics", "sys.argv")
-"""Words of scripts that need a library that is not here, or arguments, or set their start method themselves, ..."""
+"""Words of scripts that need data or arguments, or set their start method themselves, ..."""
 ELSEWHERE = "sys.platform"
 """... and of those that have no workers where processes are spawned by default."""
 GOOD = sorted(
@@ -128,6 +128,7 @@ GOOD = sorted(
 @pytest.mark.soak
 @pytest.mark.parametrize("script", GOOD, ids=lambda path: path.stem)
 def test_good_runs_under_spawn(script: Path, tmp_path: Path) -> None:
+    need_libraries(script)
     code, stderr = run(Path(shutil.copy(script, tmp_path)), "spawn")
     assert code == 0, stderr
 
