@@ -33,6 +33,12 @@ SHAPE = re.compile(
 )
 """A line at the left margin from which a call, a loop or a comprehension may begin that no guard protects. It begins
 with the end of the one above, since a plain byte is looked for faster than the beginning of a line."""
+IN_CLASS = re.compile(
+    rb"""\nclass\b[^\n]*(?:\n(?:[\ \t\r\#][^\n]*)?)*?\n(?:\ {1,4}|\t)
+    (?:(?:for|while|with|if|try)\b[^\n]*:[\ \t]*(?:\#[^\n]*)?(?:\r?\n|\Z)|[A-Za-z_][\w.]*\()""",
+    re.VERBOSE,
+)
+"""A compound statement or a call that stands alone in the body of a class, which runs as the file does."""
 TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
 NAMES_METHODS = re.compile(
     r"""^[ \t]*(?:import[ ](?:torch[.])?multiprocessing\b|from[ ](?:torch[.])?multiprocessing\b
@@ -178,7 +184,8 @@ def _subject(reach: Reach) -> str:
 
 def runs_something(data: bytes) -> bool:
     """Whether the top level of a file may do more than import and define."""
-    return SHAPE.search(b"\n" + data) is not None
+    text = b"\n" + data
+    return SHAPE.search(text) is not None or IN_CLASS.search(text) is not None
 
 
 def _starting(settings: Settings) -> Words:
