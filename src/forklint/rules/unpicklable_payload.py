@@ -126,13 +126,14 @@ class UnpicklablePayload(Rule):
         if (b"Dataset" in data or b"DataPipe" in data) and self.datasets.search(data) is not None:
             return True
         from forklint.facts.loading.screening import may_set_up_loader
-        from forklint.facts.sending.beside import may_be_kept
+        from forklint.facts.sending.beside import may_be_kept, may_make
         from forklint.facts.sending.sites import may_hand_on
 
         if may_set_up_loader(self.project, path):  # a loader of the project, whatever it is called
             return True
-        is_made = any(word in data for word in self.made)
-        return may_be_kept(self.project, path, data) or (is_made and may_hand_on(self.project, path))
+        if may_be_kept(self.project, path, data):
+            return True
+        return may_make(self.project, path) and may_hand_on(self.project, path)
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """What this module sends, or its datasets keep."""

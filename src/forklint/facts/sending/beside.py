@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.facts.datasets.classes import inherits_dataset
 from forklint.facts.datasets.screening import DatasetScreen
-from forklint.facts.sending.sites import may_hand_on
+from forklint.facts.loading.screening import may_make_loader
+from forklint.facts.sending.sites import sending_files
 from forklint.facts.sending.unpicklable import MAX_DEPTH, Unpicklable
 from forklint.facts.sending.values import Culprit, Why
 from forklint.knowledge.unpicklable import refused
+from forklint.summaries.summary import CLASS, FUNCTION, Scope
 from forklint.values.model import Expression, Instance
 
 if TYPE_CHECKING:
@@ -23,19 +26,14 @@ if TYPE_CHECKING:
 
 STEPS = 5_000
 """Expressions and statements that are looked at for what one dataset keeps."""
-MOST_IMPORTERS = 40
-"""Among so many files that import one, nearest first, those are looked for that send what it makes."""
+MOST_SENDERS = 40
+"""So many files that send something, and lead to one by imports, are looked at for what that one makes."""
 MOST_NEAR = 10
 """For so many of those that import it directly, what they import gets from them what it makes."""
-MAKING = (
-    *(b"lambda", b"Lock(", b"Queue(", b"Thread(", b"Manager(", b"collat", b"worker_init", b"transform", b"_fn"),
-    *(b"Executor(", b"cv2."),
+MAKING = re.compile(
+    rb"lambda|Lock\(|Queue\(|Thread\(|Manager\(|Executor\(|cv2\.|collat|worker_init|transform|_fn",
 )
 """What stands in a file that makes something for another one to send; FKL204 asks for one of these words, too."""
-NESTED = re.compile(rb"\blambda\b|^[ \t]+(?:async )?def \w+\((?!self\b|cls\b)", re.MULTILINE)
-"""A lambda, or a function that is no method that gets its object."""
-SENDING = re.compile(rb"Loader|create_loader|workers|Process\(|Process as |Pool|spawn\(|spawn as |process_map")
-"""What stands in a file that sends something."""
 
 
 def kept_by(project: Project, facts: ClassFacts) -> tuple[Culprit, ...]:
@@ -72,25 +70,40 @@ def may_be_kept(project: Project, path: Path, data: bytes) -> bool:
 def senders_of(project: Project, path: Path) -> tuple[Path, ...]:
     """The files that may send what a file makes and pickle refuses.
 
-    They import it, directly or through others, or get it from it, or from one of those that do.
+    They lead to it by imports, or make a loader of what it, or one of those that do, passes to them.
     """
     find = lambda: tuple(_find_senders(project, path))  # noqa: E731 - it is short
     return project.answer("who may send what a file makes", path, find, compared=True)
 
 
 def _find_senders(project: Project, path: Path) -> Iterator[Path]:
-    data = project.data(path) if project.owns(path) else b""
-    if not any(word in data for word in MAKING) or not (NESTED.search(data) or _makers().search(data)):
+    if not project.owns(path) or not may_make(project, path):
         return
-    found = [path]
-    for one in found:
-        found += [other for other in project.graph.importers(one) if other not in found]
-        if len(found) > MOST_IMPORTERS:
-            break
-    yield from (one for one in found[1:] if SENDING.search(project.data(one)) or may_hand_on(project, one))
+    reaching = (one for one in sending_files(project) if one != path and project.graph.reaches(one, path))
+    found = list(islice(reaching, MOST_SENDERS))
+    yield from found
     near = (path, *project.graph.importers(path)[:MOST_NEAR])
     beside = dict.fromkeys(other for one in near for other in project.graph.imports(one) if other not in found)
-    yield from (one for one in beside if project.owns(one) and b"Loader(" in project.data(one))
+    yield from (one for one in beside if one != path and project.owns(one) and may_make_loader(project, one))
+
+
+def may_make(project: Project, path: Path) -> bool:
+    """Whether a file makes something that pickle refuses: a lambda, a local function, an object of the table."""
+    if not project.matches(path, MAKING):
+        return False
+    return project.matches(path, _objects()) or _has_local_function(project, path)
+
+
+def _has_local_function(project: Project, path: Path) -> bool:
+    """Whether a function of a file defines another one, or a class has one that no object or class is passed to."""
+    summary = project.summary(path)
+    scopes = summary.scopes if summary is not None else ()
+    return any(scope.kind == FUNCTION and _is_local(scopes, scope) for scope in scopes)
+
+
+def _is_local(scopes: Sequence[Scope], scope: Scope) -> bool:
+    above = scopes[scope.parent].kind if scope.parent > 0 else ""
+    return above == FUNCTION or (above == CLASS and scope.parameters[:1] not in {("self",), ("cls",)})
 
 
 def _importing(project: Project, path: Path) -> tuple[Path, ...]:
@@ -103,5 +116,11 @@ def _importing(project: Project, path: Path) -> tuple[Path, ...]:
 @cache
 def _makers() -> re.Pattern[bytes]:
     """What a text has that makes a lambda, a local function or an object of the table."""
+    return re.compile(rb"^[ \t]{8,}def |" + _objects().pattern, re.MULTILINE)
+
+
+@cache
+def _objects() -> re.Pattern[bytes]:
+    """What a text has that makes a lambda or an object of the table."""
     names = sorted({re.escape(name.rpartition(".")[2]) for name in refused()})
-    return re.compile(rf"\blambda\b|^[ \t]{{8,}}def |\b(?:{'|'.join(names)})\(".encode(), re.MULTILINE)
+    return re.compile(rf"\blambda\b|\b(?:{'|'.join(names)})\(".encode())

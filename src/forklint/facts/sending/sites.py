@@ -133,12 +133,7 @@ class Sites:
 
     def _names(self) -> frozenset[str]:
         """Last parts of the names of what sends something."""
-        return self.project.answer("names of senders", None, self._find_names, compared=True)
-
-    def _find_names(self) -> frozenset[str]:
-        known = (starters(self.project.settings.starters), *_launching())
-        last = {name.rpartition(".")[2] for rows in known for name in rows}
-        return senders().pool_methods | last | loader_names(self.project)
+        return senders().pool_methods | names_of_senders(self.project)
 
     def of_call(self, module: Module, scope: Scope, call: ast.Call) -> Iterator[Sent]:
         """Give what a call sends; nothing if it sends nothing that is pickled anywhere."""
@@ -297,6 +292,16 @@ class Sites:
         return found if _is_asked(found) else settings.cells
 
 
+def names_of_senders(project: Project) -> frozenset[str]:
+    """Last parts of the names of what sends something, but for the methods of a pool."""
+
+    def find() -> frozenset[str]:
+        known = (starters(project.settings.starters), *_launching())
+        return loader_names(project) | {name.rpartition(".")[2] for rows in known for name in rows}
+
+    return project.answer("names of senders", None, find, compared=True)
+
+
 def names_of_what_loads(project: Project) -> frozenset[str]:
     """Names of the functions, methods and classes that may make a loader of what they are given."""
     return project.answer("names of what loads", None, lambda: frozenset(_find_loading(project)), compared=True)
@@ -315,8 +320,22 @@ def _find_loading(project: Project) -> Iterator[str]:
 def may_hand_on(project: Project, path: Path) -> bool:
     """Whether a file may pass something to what makes a loader of it, by the names that it calls."""
     summary = project.summary(path)
-    calls = (call.rpartition(".")[2] for scope in summary.scopes for call in scope.calls) if summary is not None else ()
-    return not names_of_what_loads(project).isdisjoint(calls)
+    return summary is not None and not _names_that_lead_on(project).isdisjoint(summary.called)
+
+
+def _names_that_lead_on(project: Project) -> frozenset[str]:
+    return names_of_what_loads(project) - {"__init__"}  # nearly every file calls that of some base
+
+
+def sending_files(project: Project) -> tuple[Path, ...]:
+    """The files that may send something, or pass it to what makes a loader of it, by the names that they call."""
+
+    def find() -> tuple[Path, ...]:
+        names = names_of_senders(project) | _names_that_lead_on(project)
+        calling = {path for name in sorted(names) for path in project.where(CALL, name)}
+        return tuple(project.in_order(calling.union(files_with_loaders(project))))
+
+    return project.answer("files that may send", None, find, compared=True)
 
 
 def _launching() -> tuple[Mapping[str, Launcher], ...]:
