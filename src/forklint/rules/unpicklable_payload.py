@@ -127,7 +127,7 @@ class UnpicklablePayload(Rule):
             return True
         from forklint.facts.loading.screening import may_set_up_loader
         from forklint.facts.sending.beside import may_be_kept, may_make
-        from forklint.facts.sending.sites import may_hand_on
+        from forklint.facts.sending.screening import may_hand_on
 
         if may_set_up_loader(self.project, path):  # a loader of the project, whatever it is called
             return True

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from forklint.facts.datasets.classes import inherits_dataset
 from forklint.facts.datasets.screening import DatasetScreen
 from forklint.facts.loading.screening import may_make_loader
-from forklint.facts.sending.sites import sending_files
+from forklint.facts.sending.screening import sending_files
 from forklint.facts.sending.unpicklable import MAX_DEPTH, Unpicklable
 from forklint.facts.sending.values import Culprit, Why
 from forklint.knowledge.unpicklable import refused

@@ -8,12 +8,13 @@ from dataclasses import field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from forklint.facts.loading.loaders import Loader, files_with_loaders, loader_at, loaders_of
+from forklint.facts.loading.loaders import Loader, loader_at, loaders_of
 from forklint.facts.loading.rows import loader_row
 from forklint.facts.loading.screening import loader_names
+from forklint.facts.sending.screening import launching, names_of_senders, names_of_what_loads
 from forklint.facts.starting.methods import asked_by, asked_of, cells_for, forked, set_for
 from forklint.knowledge.starters import Starter, starters
-from forklint.knowledge.unpicklable import Launcher, senders
+from forklint.knowledge.unpicklable import senders
 from forklint.model import Cell
 from forklint.project.bindings import reaching
 from forklint.project.index import External
@@ -23,7 +24,6 @@ from forklint.project.scopes import Binding, Kind, parameters
 from forklint.project.spelling import all_arguments, argument, last_name
 from forklint.records import dataclass
 from forklint.runs.calls import callee, runs_at_once
-from forklint.summaries.summary import CLASS, FUNCTION
 from forklint.summaries.terms import CALL
 from forklint.values import arguments
 from forklint.values.callers import is_super_call
@@ -34,8 +34,6 @@ from forklint.values.parameters import position as place_of
 from forklint.values.parameters import source_in
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from forklint.project.index import Project
     from forklint.project.module import Module
     from forklint.project.scopes import Scope
@@ -158,7 +156,7 @@ class Sites:
         value = self._evaluator.find(Expression(module, scope, made)).value
         name = value.name if isinstance(value, Made) else ""
         row = starters(self.project.settings.starters).get(name)
-        if row is None or not isinstance(value, Made) or all(name not in known for known in _launching()):
+        if row is None or not isinstance(value, Made) or all(name not in known for known in launching()):
             return "", ""
         return name, asked_of(self._evaluator, row, value.call).method
 
@@ -290,57 +288,6 @@ class Sites:
         if method == "fork" or set_for(self.project, module) == {"fork"}:
             return forked(settings)
         return found if _is_asked(found) else settings.cells
-
-
-def names_of_senders(project: Project) -> frozenset[str]:
-    """Last parts of the names of what sends something, but for the methods of a pool."""
-
-    def find() -> frozenset[str]:
-        known = (starters(project.settings.starters), *_launching())
-        return loader_names(project) | {name.rpartition(".")[2] for rows in known for name in rows}
-
-    return project.answer("names of senders", None, find, compared=True)
-
-
-def names_of_what_loads(project: Project) -> frozenset[str]:
-    """Names of the functions, methods and classes that may make a loader of what they are given."""
-    return project.answer("names of what loads", None, lambda: frozenset(_find_loading(project)), compared=True)
-
-
-def _find_loading(project: Project) -> Iterator[str]:
-    names = loader_names(project)
-    summaries = (project.summary(path) for path in files_with_loaders(project))
-    for summary, scope in ((one, scope) for one in summaries if one is not None for scope in one.scopes):
-        makes = (call.rpartition(".")[2] in names for call in scope.calls)
-        if scope.kind == FUNCTION and scope.parameters and any(makes):
-            above = summary.scopes[scope.parent]
-            yield from (scope.name, above.name) if above.kind == CLASS else (scope.name,)
-
-
-def may_hand_on(project: Project, path: Path) -> bool:
-    """Whether a file may pass something to what makes a loader of it, by the names that it calls."""
-    summary = project.summary(path)
-    return summary is not None and not _names_that_lead_on(project).isdisjoint(summary.called)
-
-
-def _names_that_lead_on(project: Project) -> frozenset[str]:
-    return names_of_what_loads(project) - {"__init__"}  # nearly every file calls that of some base
-
-
-def sending_files(project: Project) -> tuple[Path, ...]:
-    """The files that may send something, or pass it to what makes a loader of it, by the names that they call."""
-
-    def find() -> tuple[Path, ...]:
-        names = names_of_senders(project) | _names_that_lead_on(project)
-        calling = {path for name in sorted(names) for path in project.where(CALL, name)}
-        return tuple(project.in_order(calling.union(files_with_loaders(project))))
-
-    return project.answer("files that may send", None, find, compared=True)
-
-
-def _launching() -> tuple[Mapping[str, Launcher], ...]:
-    """What starts processes and sends them something, by qualified names."""
-    return senders().processes, senders().pools, senders().launchers
 
 
 def _is_asked(cells: tuple[Cell, ...]) -> bool:
