@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import pkgutil
+import re
 import ssl
 import subprocess
 import sys
@@ -17,8 +18,10 @@ from needed import need_torch
 
 from forklint.config import Settings
 from forklint.engine import Linter, Options
+from forklint.facts.sending.beside import MAKING
 from forklint.knowledge.unpicklable import refused
 from forklint.project.index import Project
+from forklint.rules.unpicklable_payload import UnpicklablePayload
 
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "threading.Barrier": (2,),
@@ -143,3 +146,9 @@ def test_how_much_it_weighs(text: str, files: dict[str, str], expected: str, tmp
     linter = Linter(Project(tmp_path, Settings()), Options(with_fixes=False))
     (found,) = [one for one in linter.lint(tmp_path / "train.py").findings if one.code == "FKL204"]
     assert found.severity.value == expected
+
+
+def test_the_rule_is_asked_wherever_something_is_made_for_another_file() -> None:
+    """What FKL204 needs in a file, and what the files that send ask for, are the same words."""
+    words = {word.decode() for word in UnpicklablePayload.made}
+    assert words == {re.sub(r"\\", "", part) for part in MAKING.pattern.decode().split("|")}

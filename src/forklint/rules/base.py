@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from forklint.project.module import CodeLink, Module
     from forklint.source.presets import Preset
 
+TRAINERS = ("torch", "lightning")
+"""What a project that trains imports."""
+
 
 @dataclass(frozen=True)
 class Suspect:
@@ -59,8 +62,6 @@ class PresetSuspect:
     """What the rule's own ``preset_fixes`` wants to know."""
     proof: Mapping[str, Any] = field(default_factory=dict)
     """What an experiment needs to know."""
-
-TRAINERS = ("torch", "lightning")
 
 
 @dataclass(frozen=True)

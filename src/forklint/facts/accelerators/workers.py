@@ -270,11 +270,11 @@ class WorkerUses:
         """Give what a method of a dataset calls that the object keeps: ``self.transform(image)``."""
         own = first_parameter(function)
         for node in nodes_below(function):
-            is_kept = (
-                isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and is_name(node.func.value, own)
-            )
-            if is_kept and self.project.method(facts, node.func.attr) is None:  # type: ignore[attr-defined]
-                yield Expression(module, module.scope_at(node), node.func)  # type: ignore[attr-defined]
+            called = node.func if isinstance(node, ast.Call) else None
+            if not isinstance(called, ast.Attribute) or not is_name(called.value, own):
+                continue
+            if self.project.method(facts, called.attr) is None:
+                yield Expression(module, module.scope_at(node), called)
 
     def _given_transforms(self, given: Expression) -> Iterator[Source]:
         """Give the transforms of a library's dataset."""

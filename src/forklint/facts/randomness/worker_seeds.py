@@ -267,14 +267,15 @@ def _is_read_once(module: Module, call: ast.Call) -> bool:
         return False
     scope = module.scope_at(call)
     name = above.targets[0].id
-    uses = [node for node in nodes_below(scope.node) if is_name(node, name) and isinstance(node.ctx, ast.Load)]  # type: ignore[attr-defined]
+    named = (node for node in nodes_below(scope.node) if isinstance(node, ast.Name) and node.id == name)
+    uses = [node for node in named if isinstance(node.ctx, ast.Load)]
     loop = next((one for one in module.above(uses[0]) if isinstance(one, ast.For)), None) if len(uses) == 1 else None
     if loop is None or uses[0] not in nodes_below(loop.iter) or _in_loop(module, loop):
         return False
     if isinstance(scope.node, ast.Module):
         return True
-    named = getattr(scope.node, "name", "")
-    calls = [node for node in module.nodes if isinstance(node, ast.Call) and is_name(node.func, named)]
+    function = getattr(scope.node, "name", "")
+    calls = [node for node in module.nodes if isinstance(node, ast.Call) and is_name(node.func, function)]
     return len(calls) == 1 and module.scope_at(calls[0]) is module.scope and not _in_loop(module, calls[0])
 
 

@@ -59,7 +59,9 @@ def reached(project: Project, module: Module) -> tuple[Reach, ...]:
 
     That is the first place of all, and if it stands in a branch, the first of each way that does not come through it.
     """
-    return () if _is_quiet(module.tree) else _Search(project, module).run()
+    if _is_quiet(module.tree):
+        return ()
+    return project.answer("starts of a script", module, lambda: _Search(project, module).run())
 
 
 class _Search:
