@@ -325,6 +325,16 @@ OPTIONS = {
         PARSER + "p.add_argument('-n', action='store_true')\nargs = p.parse_args()\nask(args.n)",
         "False by default",
     ),
+    "a variable of the environment": (
+        "import os\nask(int(os.environ.get('N', '4')))",
+        "4 by default",
+    ),
+    "a flag of the environment": ("import os\nask(bool(os.getenv('SLOW', default=0)))", "False by default"),
+    "a variable of the environment that is compared": (
+        "from os import getenv\nask(2 if getenv('FAST', '1') == '1' else 0)",
+        "2 by default",
+    ),
+    "a variable of the environment without a default": ("import os\nask(os.environ.get('N'))", "os.environ.get"),
     "a short option without a default": (
         PARSER + "p.add_argument('-n')\nargs = p.parse_args()\nask(args.n)",
         "None by default",

@@ -14,6 +14,7 @@ from forklint.project import scopes
 from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import nodes_below
+from forklint.project.spelling import argument
 from forklint.values import arguments, arithmetic, command_line, files, names, numbers
 from forklint.values.model import (
     NOT_KNOWN,
@@ -113,6 +114,9 @@ def _library(evaluator: Evaluator, source: Expression, name: str) -> Found:
         result = Found(arguments.as_table(evaluator, arguments.of_call(evaluator, source)))
     elif name in listed("objects", "same"):
         result = evaluator.find(first) if first is not None else NOTHING
+    elif name in listed("objects", "environment"):
+        default = argument(node, "default", 1)
+        result = evaluator.find(source.part(default)).after(by_default=True) if default is not None else result
     elif name in listed("files", "readers"):
         result = files.read_by(evaluator, source, name)
     elif name in listed("files", "openers"):
@@ -123,6 +127,10 @@ def _library(evaluator: Evaluator, source: Expression, name: str) -> Found:
         result = _got(evaluator, source, evaluator.find(source.part(node.args[0])), node.args[1:])
     elif name == "builtins.isinstance" and len(node.args) == 2:
         result = _is_instance(evaluator, source, node.args[0], node.args[1])
+    elif plain == "bool" and first is not None:
+        found = evaluator.find(first)
+        if isinstance(found.value, Constant):
+            result = arithmetic.joined(Constant(arithmetic.is_true(found.value)), found)
     elif plain in {"int", "min", "max", "len", "abs", "round"} or plain in iteration().positive_counts:
         result = _counted(evaluator, source, plain)
     return result

@@ -80,6 +80,8 @@ def called(name: str, values: list[Number]) -> Number:
         value = values[0]
         if isinstance(value, (int, float)) and math.isfinite(value) and name in WHOLE:
             result = WHOLE[name](value)
+        elif isinstance(value, str) and value.strip().isdecimal() and name == "int":
+            result = int(value)
         result = POSITIVE if isinstance(value, Positive) else result
     elif name in {"min", "max"} and values:
         verdicts = [verdict(value) for value in values]
