@@ -13,7 +13,7 @@ from needed import need_torch
 need_torch()
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "FKL305_threads_share_memmap"
-A_WHILE = '__import__("time").sleep(0.0002)'  # in each task: else one thread may be done before another wakes
+A_WHILE = '__import__("time").sleep(0.002)'  # in each task: else one thread may be done before another wakes
 
 
 @pytest.fixture

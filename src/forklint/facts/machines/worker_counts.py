@@ -127,9 +127,9 @@ class WorkerCounts:
         return self._is_here(Expression(self.module, self.module.scope_at(value), value)) and self._is_some(value)
 
     def _is_some(self, value: ast.expr) -> bool:
-        """Whether an expression surely is above 0, wherever that is decided."""
-        place = Expression(self.module, self.module.scope_at(value), value)
-        return verdict(number_of(Evaluator(self.project).find(place))) is Workers.SOME
+        """Whether an expression surely is above 0, wherever that is decided; a user who may choose decides it."""
+        found = Evaluator(self.project).find(Expression(self.module, self.module.scope_at(value), value))
+        return not found.by_default and verdict(number_of(found)) is Workers.SOME
 
     def _is_here(self, place: Expression, depth: int = 12) -> bool:
         """Whether a number is that of constants: what a parameter, function or object gives is told of where it is."""
