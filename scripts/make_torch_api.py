@@ -28,7 +28,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from forklint.facts.members.members import dotted, members_of
+from forklint.rules.unknown_method.members import dotted, members_of
 from forklint.project.scopes import statements
 
 TARGET = Path(__file__).parent.parent / "src/forklint/knowledge/torch_api.json"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from forklint.config import Settings
-from forklint.facts.starting.reach import reached
+from forklint.starting.reach import reached
 from forklint.project.index import Project
 
 HEAD = """\

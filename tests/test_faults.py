@@ -8,7 +8,7 @@ from pathlib import Path
 
 BROKEN = """
 import sys
-from forklint.rules.unknown_method import UnknownMethod
+from forklint.rules.unknown_method.rule import UnknownMethod
 
 def suspects(self, module):
     raise KeyError("surprise")

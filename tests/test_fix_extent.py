@@ -17,7 +17,7 @@ from forklint.engine import Options
 from forklint.fixing import Fixed, fix
 from forklint.linters import Linters
 from forklint.model import Applicability
-from forklint.rules.legacy_byte_tensor import LegacyByteTensor
+from forklint.rules.legacy_byte_tensor.rule import LegacyByteTensor
 from forklint.source.lines import apply_edits, edits_between, split_lines
 
 TEXT = """\

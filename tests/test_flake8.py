@@ -316,7 +316,7 @@ def test_formats_and_files_of_flake8(flake8: Flake8, project: Path) -> None:
 
 
 FAULT = f"""
-from forklint.rules.unknown_method import UnknownMethod
+from forklint.rules.unknown_method.rule import UnknownMethod
 
 def suspects(self, module):
     raise KeyError("surprise\\nand more")

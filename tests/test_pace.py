@@ -67,7 +67,7 @@ NEEDLESS = (
     *PARTS,
 )
 """For a file in which no rule can find anything: its settings are read, and its bytes."""
-FOLLOWING = ("forklint.facts.handles.carried", "forklint.facts.hooks.methods", "forklint.facts.loading.rows")
+FOLLOWING = ("forklint.handles.carried", "forklint.rules.misspelt_hook.methods", "forklint.loading.rows")
 """For a file with a class of which the screens of all rules know that nothing is wrong with it."""
 WRITING = """
 import dataclasses, sys

@@ -57,7 +57,7 @@ class TestTheChecksCanFail:
         assert path.read_text() != checks.HAZARD, "it is fixed"
 
     def test_a_rule_that_raises(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        from forklint.rules.handle_in_init import HandleInInit
+        from forklint.rules.handle_in_init.rule import HandleInInit
 
         monkeypatch.setattr(HandleInInit, "suspects", lambda *_: 1 / 0)
         self.fails(path)

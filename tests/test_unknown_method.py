@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from fixture_cases import FIXTURES, lint
 
-from forklint.facts.members.nearest import nearest
+from forklint.rules.unknown_method.nearest import nearest
 from forklint.knowledge import table
 from forklint.knowledge.torch_api import torch_class, torch_module
 

@@ -290,7 +290,7 @@ class Linter:
             or rule.shows_platform
         ):
             return severity
-        from forklint.facts.machines.signs import shows_platform  # noqa: PLC0415 - not without a finding
+        from forklint.machines.signs import shows_platform  # noqa: PLC0415 - not without a finding
 
         return severity if shows_platform(self.project, suspect.cells) else Severity.INFO
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from forklint.config import Settings
-from forklint.facts.loading.datasets import class_of, classes_of
+from forklint.loading.datasets import class_of, classes_of
 from forklint.project.index import Project
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression

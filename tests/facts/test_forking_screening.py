@@ -9,8 +9,8 @@ import pytest
 
 from forklint.config import SettingsFinder
 from forklint.engine import Linter, Options
-from forklint.facts.forking.screening import uses
-from forklint.facts.forking.uses import Poisons
+from forklint.forking.screening import uses
+from forklint.forking.uses import Poisons
 from forklint.project.index import Project
 from forklint.project.module import FunctionFacts
 from forklint.runs.reached import Place, may_reach

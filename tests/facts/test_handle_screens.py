@@ -13,11 +13,11 @@ from fixture_cases import Case, all_cases
 
 from forklint.config import Settings, SettingsFinder
 from forklint.engine import Options
-from forklint.facts.datasets.classes import is_dataset
-from forklint.facts.datasets.screening import DatasetScreen
-from forklint.facts.handles.carried import Handles
-from forklint.facts.handles.opening_calls import OpeningCalls, Source
-from forklint.facts.handles.screening import HandleScreen
+from forklint.datasets.classes import is_dataset
+from forklint.datasets.screening import DatasetScreen
+from forklint.handles.carried import Handles
+from forklint.handles.opening_calls import OpeningCalls, Source
+from forklint.handles.screening import HandleScreen
 from forklint.knowledge.handles import openers
 from forklint.linters import Linters
 from forklint.project.index import Project

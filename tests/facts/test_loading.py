@@ -10,7 +10,7 @@ from fixture_cases import FIXTURES, Case, linters
 from loading_cases import COMMAND_LINE, FILES, FUNCTIONS, MAKERS, NO_LOADER, OBJECTS, WORKERS
 
 from forklint.config import Settings
-from forklint.facts.loading.loaders import Loader, loaders, loaders_for
+from forklint.loading.loaders import Loader, loaders, loaders_for
 from forklint.project.index import Project
 from forklint.project.module import linked
 from forklint.values.model import Constant

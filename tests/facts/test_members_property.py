@@ -9,9 +9,9 @@ import random
 from pathlib import Path
 
 from forklint.config import SettingsFinder
-from forklint.facts.members.objects import Objects
+from forklint.rules.unknown_method.objects import Objects
 from forklint.project.index import Project
-from forklint.rules.unknown_method import UnknownMethod
+from forklint.rules.unknown_method.rule import UnknownMethod
 
 CLASSES = (
     "class Net(nn.Module):\n    width = 3\n    def compute_scores(self, x):\n        return x\n",

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from forklint.config import SettingsFinder
-from forklint.facts.members.objects import Objects
-from forklint.facts.members.screening import Screening
-from forklint.facts.members.torch_names import misspelt
+from forklint.rules.unknown_method.objects import Objects
+from forklint.rules.unknown_method.screening import Screening
+from forklint.rules.unknown_method.torch_names import misspelt
 from forklint.project.index import Project
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

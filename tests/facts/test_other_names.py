@@ -8,7 +8,7 @@ import pytest
 from notebook_cases import write
 
 from forklint.config import Settings
-from forklint.facts.loading.loaders import loaders
+from forklint.loading.loaders import loaders
 from forklint.project.guest import GuestProject
 from forklint.project.index import Project
 

@@ -8,7 +8,7 @@ import pytest
 from reached_rows import rows
 
 from forklint.config import Settings
-from forklint.facts.starting.reach import reached
+from forklint.starting.reach import reached
 from forklint.project.index import Project
 
 STARTS = {

@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 
 from forklint.config import Settings
-from forklint.facts.handles.carried import Handles
-from forklint.facts.handles.read_early import early_calls
-from forklint.facts.handles.screening import HandleScreen
-from forklint.facts.handles.shared import SharedHandles
-from forklint.facts.machines.programs import mps_only
+from forklint.handles.carried import Handles
+from forklint.handles.read_early import early_calls
+from forklint.handles.screening import HandleScreen
+from forklint.rules.handle_in_init.shared import SharedHandles
+from forklint.machines.programs import mps_only
 from forklint.knowledge.handles import openers
 from forklint.project.graph import Words, word_test
 from forklint.project.index import Project

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from fixture_cases import fixed_text, lint, linters
 
-from forklint.facts.environment import loaded
+from forklint.environment import loaded
 from forklint.model import Applicability
 from forklint.runs.walk import Walk
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from needed import need_torch
 
-from forklint.facts.hooks.meaning import meant_by, meant_hook
+from forklint.rules.misspelt_hook.meaning import meant_by, meant_hook
 from forklint.knowledge.hooks import meant_keywords, roles
 from forklint.knowledge.starters import TORCH, starters
 

@@ -12,8 +12,8 @@ import pytest
 from needed import need_torch
 
 from forklint.config import Settings
-from forklint.facts.loading.loaders import Loader
-from forklint.facts.options.by_machine import conflicts_somewhere
+from forklint.loading.loaders import Loader
+from forklint.rules.conflicting_loader_options.by_machine import conflicts_somewhere
 from forklint.knowledge.loader_options import Refusal, refusals
 from forklint.knowledge.starters import TORCH, starters
 from forklint.project.index import Project

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from forklint.config import Settings
-from forklint.facts.starting import misuse
+from forklint.rules.start_method_misuse import misuse
 from forklint.knowledge import table
 from forklint.project.index import Project
 

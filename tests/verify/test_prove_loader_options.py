@@ -82,7 +82,7 @@ def test_settings_in_a_file(tmp_path: Path) -> None:
     text = "config = yaml.safe_load(open('loading.yaml'))\nloader = DataLoader([1, 2], **config['loader'])\n"
     assert found(tmp_path, f"import yaml\n{HEAD}{text}") == []
     from forklint.preset_linting import PresetLinter
-    from forklint.rules.conflicting_loader_options import ConflictingLoaderOptions
+    from forklint.rules.conflicting_loader_options.rule import ConflictingLoaderOptions
 
     project = Project(tmp_path, Settings())
     path = tmp_path / "loading.yaml"

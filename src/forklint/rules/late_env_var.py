@@ -16,8 +16,8 @@ from forklint.rules.needs import Needs
 if TYPE_CHECKING:
     from forklint.config import Settings
     from forklint.edits.tree import Tree
-    from forklint.facts.environment.late import Late
-    from forklint.facts.environment.reading import Reads
+    from forklint.environment.late import Late
+    from forklint.environment.reading import Reads
     from forklint.knowledge.environment import Environment
     from forklint.project.module import Module
 
@@ -102,21 +102,21 @@ class LateEnvVar(Rule):
     @cached_property
     def tokens(self) -> bytes:  # type: ignore[override]
         """The names and prefixes of all variables of which something is known."""
-        from forklint.facts.environment.tables import environment_of
+        from forklint.environment.tables import environment_of
 
         return "|".join(map(re.escape, _words(environment_of(self.project)))).encode()
 
     @classmethod
     def needs_under(cls, settings: Settings) -> Needs:
         """A known variable, and something that sets one."""
-        from forklint.facts.environment.setters import SETTERS
+        from forklint.environment.setters import SETTERS
         from forklint.knowledge.environment import Environment
 
         return Needs(here=(SETTERS, tuple(word.encode() for word in _words(Environment(settings.env_vars)))))
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Statements that set variables too late."""
-        from forklint.facts.environment.late import late_settings
+        from forklint.environment.late import late_settings
 
         for setting, found in late_settings(self.project, module):
             cells = tuple(cell for cell in self.settings.cells if any(_bites(one, cell) for one in found))
@@ -156,7 +156,7 @@ class LateEnvVar(Rule):
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Move it above what made it late; where that cannot be done safely, say what else helps."""
-        from forklint.edits import moving
+        from forklint.environment import moving
 
         return moving.proposals(self.project, suspect.facts, module, tree)
 
@@ -170,7 +170,7 @@ def _bites(late: Late, cell: Cell) -> bool:
 
 
 def _message(late: Sequence[Late], module: Module) -> str:
-    from forklint.edits import moving
+    from forklint.environment import moving
 
     first = late[0]
     names = [one.setting.name for one in late]

@@ -15,8 +15,8 @@ from forklint.rules.needs import Needs
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
-    from forklint.facts.forking.poisoned import Poisoned
-    from forklint.facts.forking.uses import Use
+    from forklint.forking.poisoned import Poisoned
+    from forklint.forking.uses import Use
     from forklint.project.module import Module
 
 MET = (b"polars", b"jax", b"numba")
@@ -98,8 +98,8 @@ class PoisonedFork(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """Something here starts processes, and something here or in what is reached starts threads."""
-        from forklint.facts.forking.screening import may_start
-        from forklint.facts.loading.screening import may_make_loader
+        from forklint.forking.screening import may_start
+        from forklint.loading.screening import may_make_loader
         from forklint.project.graph import Words
 
         if may_start(self.project, path):
@@ -112,8 +112,8 @@ class PoisonedFork(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Forks of this module that come too late."""
-        from forklint.facts.forking.poisoned import poisoned
-        from forklint.facts.forking.sites import started_at
+        from forklint.forking.poisoned import poisoned
+        from forklint.forking.sites import started_at
 
         for found in poisoned(self.project, module):
             yield Suspect(

@@ -1,4 +1,4 @@
-"""Finds the rules: every concrete subclass of Rule in a file of this folder."""
+"""Finds the rules: every concrete subclass of Rule in a file of this folder, or in ``rule.py`` of a folder in it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def all_rules() -> tuple[type[Rule], ...]:
     """Every rule, by code."""
     import pkgutil  # few runs ask for all
 
-    names = (info.name for info in pkgutil.iter_modules(rules.__path__) if info.name != "table")  # drawn from them
+    found = (info for info in pkgutil.iter_modules(rules.__path__) if info.name != "table")  # drawn from them
+    names = (f"{info.name}.rule" if info.ispkg else info.name for info in found)
     modules = (importlib.import_module(f"{rules.__name__}.{name}") for name in names)
     return tuple(sorted((rule for module in modules for rule in _in_module(module)), key=lambda rule: rule.code))
 
@@ -46,7 +47,7 @@ def drawn(settings: Settings) -> tuple[Card, ...]:
 
 
 def _drawn(rule: type[Rule], settings: Settings) -> Card:
-    return Card(rule.code, rule.name, rule.__module__.rpartition(".")[2], rule.preview, rule.needs_under(settings))
+    return Card(rule.code, rule.name, rule.__module__.removeprefix(f"{rules.__name__}."), rule.preview, rule.needs_under(settings))
 
 
 @cache
@@ -61,9 +62,10 @@ def _written() -> tuple[Card, ...]:
 
 
 def files() -> frozenset[str]:
-    """The names of this folder's files; those that were written down where it is an archive, which does not change."""
+    """The names of what is in this folder; those that were written down where it is an archive, which does not change."""
     try:
-        return frozenset(entry.name for entry in os.scandir(Path(__file__).parent) if entry.name.endswith(".py"))
+        names = (name for name in os.listdir(Path(__file__).parent) if name != "__pycache__")
+        return frozenset(name for name in names if name.endswith(".py") or "." not in name)
     except OSError:
         from forklint.rules import table
 

@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from forklint.facts.environment.launching import launches
-from forklint.facts.environment.settings import settings_in
-from forklint.facts.handles.openers import Openers
-from forklint.facts.hooks.meaning import meant_hook
-from forklint.facts.members.attribute_stores import is_assigned_somewhere
-from forklint.facts.members.attributes import Attributes
-from forklint.facts.members.guards import is_excused, is_hidden, is_method_excused
-from forklint.facts.members.suppliers import Suppliers
-from forklint.facts.sending.sites import Sites
+from forklint.environment.launching import launches
+from forklint.environment.settings import settings_in
+from forklint.handles.openers import Openers
+from forklint.rules.misspelt_hook.meaning import meant_hook
+from forklint.members.attribute_stores import is_assigned_somewhere
+from forklint.rules.unknown_method.attributes import Attributes
+from forklint.members.guards import is_excused, is_hidden, is_method_excused
+from forklint.rules.unknown_method.suppliers import Suppliers
+from forklint.sending.sites import Sites
 from forklint.knowledge.handles import openers
 from forklint.knowledge.random_streams import generators
 from forklint.project.index import Project

@@ -1,0 +1,113 @@
+"""Which classes are datasets: worker processes may get their objects."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import NamedTuple
+
+from forklint.loading.datasets import given_to_loaders
+from forklint.knowledge.datasets import entries, is_base, loading_words
+from forklint.project.graph import word_test
+from forklint.project.index import Project
+from forklint.project.module import ClassFacts, Module
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression, Ref
+
+LOADER = re.compile(rb"DataLoader")
+
+
+def is_dataset(project: Project, facts: ClassFacts) -> bool:
+    """Whether a worker process may get an object of this class.
+
+    That is so for a subclass of a known dataset class at any depth, for a class whose object is given to a
+    DataLoader, and for one with ``__getitem__`` and ``__len__`` in a module that has to do with torch, unless
+    the project makes such objects for something else.
+    """
+    return project.answer("is a dataset", facts, lambda: _is_dataset(project, facts))
+
+
+def _is_dataset(project: Project, facts: ClassFacts) -> bool:
+    ancestry = project.ancestry(facts)
+    if inherits_dataset(project, facts):
+        return True
+    if is_model(project, facts) or any(name.endswith(("Exception", "Sampler")) for name in ancestry.external):
+        return False
+    methods = {name for owner in ancestry.classes for name in owner.methods}
+    if {"__getitem__", "__len__"} <= methods and project.graph.any_reached(facts.module.path, word_test(b"torch")):
+        return not _is_used_otherwise(project, facts)
+    return bool(methods & set(entries())) and _goes_to_loader(project, facts)
+
+
+def is_model(project: Project, facts: ClassFacts) -> bool:
+    """Whether objects of a class are models, which stay where they are trained."""
+    return any(name.endswith("nn.Module") for name in project.ancestry(facts).external)
+
+
+def inherits_dataset(project: Project, facts: ClassFacts) -> bool:
+    """Whether a class is a dataset by what it inherits from, however it is used."""
+    return any(is_base(name) for name in project.ancestry(facts).external)
+
+
+def may_inherit_dataset(project: Project, facts: ClassFacts) -> bool:
+    """Whether a class is a dataset by what it inherits from, or may be: by a base that is looked up in a table."""
+    if inherits_dataset(project, facts):
+        return True
+    scope, evaluator = facts.scope.parent or facts.module.scope, Evaluator(project)
+    bases = (evaluator.find(Expression(facts.module, scope, base)) for base in facts.node.bases)
+    symbols = (one.value.symbol for base in bases for one in base.possible if isinstance(one.value, Ref))
+    return any(isinstance(symbol, ClassFacts) and inherits_dataset(project, symbol) for symbol in symbols)
+
+
+def _is_used_otherwise(project: Project, facts: ClassFacts) -> bool:
+    """Whether the project makes such objects, or those of a base, and for something else than workers.
+
+    That is so in a project that loads nothing with workers, and where a model makes one: a bank of features, say,
+    that ``forward`` looks up.
+    """
+    uses = [_use_of(project, kind) for kind in project.ancestry(facts).classes]
+    if any(use.is_made for use in uses) and not project.shows(loading_words()):
+        return True
+    return any(use.is_in_model for use in uses)
+
+
+class _Use(NamedTuple):
+    """What the project makes objects of a class for."""
+
+    is_made: bool
+    is_in_model: bool
+
+
+def _use_of(project: Project, kind: ClassFacts) -> _Use:
+    return project.answer("use of a class", kind, lambda: _find_use_of(project, kind), compared=True)
+
+
+def _find_use_of(project: Project, kind: ClassFacts) -> _Use:
+    makers = [
+        (module, node) for module in project.mentioning(kind.name) for node in _made_in(project, module).get(kind, ())
+    ]
+    around = ((module, above) for module, node in makers for above in module.above(node))
+    classes = {module.class_facts(above): None for module, above in around if isinstance(above, ast.ClassDef)}
+    names = (name for one in classes for name in project.ancestry(one).external)
+    return _Use(bool(makers), any(name.endswith("nn.Module") for name in names))
+
+
+def _made_in(project: Project, module: Module) -> dict[ClassFacts, list[ast.Call]]:
+    """The classes of the project of which a module makes objects, with the calls."""
+    return project.answer("classes that a module makes", module, lambda: _find_made_in(project, module))
+
+
+def _find_made_in(project: Project, module: Module) -> dict[ClassFacts, list[ast.Call]]:
+    found: dict[ClassFacts, list[ast.Call]] = {}
+    for node in module.nodes:
+        if isinstance(node, ast.Call):
+            symbol = project.resolve(module, module.scope_at(node), node.func)
+            if isinstance(symbol, ClassFacts):
+                found.setdefault(symbol, []).append(node)
+    return found
+
+
+def _goes_to_loader(project: Project, facts: ClassFacts) -> bool:
+    evaluator = Evaluator(project)
+    modules = project.mentioning(facts.name, LOADER)
+    return any(facts in given_to_loaders(evaluator, module) for module in modules)

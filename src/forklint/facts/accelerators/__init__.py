@@ -1,1 +1,0 @@
-"""Accelerators: which expressions certainly use one, and which of them worker processes reach."""

@@ -1,1 +1,0 @@
-"""Classes that Daft runs as functions over columns."""

@@ -1,1 +1,0 @@
-"""Datasets: which classes are datasets, and which of their methods worker processes run."""

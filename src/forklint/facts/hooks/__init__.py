@@ -1,1 +1,0 @@
-"""Misspelled methods and keywords, which torch never uses."""

@@ -1,1 +1,0 @@
-"""Uses of torch that are deprecated."""

@@ -1,1 +1,0 @@
-"""The dtype and values of attention masks at the call that uses them."""

@@ -1,1 +1,0 @@
-"""Members: which names an object or module has, and which are surely missing."""

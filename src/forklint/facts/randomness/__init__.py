@@ -1,1 +1,0 @@
-"""Random numbers: generators that workers share by copy, and seeds that are the same in each of them."""

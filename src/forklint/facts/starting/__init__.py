@@ -1,1 +1,0 @@
-"""Worker processes: how many there are, and what top-level code starts them."""

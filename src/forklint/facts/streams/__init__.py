@@ -1,1 +1,0 @@
-"""Iterable datasets that yield all samples in every worker."""

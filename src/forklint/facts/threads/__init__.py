@@ -1,1 +1,0 @@
-"""Files and arrays that the tasks of thread pools share."""

@@ -1,1 +1,0 @@
-"""Changes of a dataset's attributes while its loader has workers, which have their own copies."""

@@ -1,0 +1,173 @@
+"""Which files may store a handle on an object that workers get, judged by summaries: nothing is parsed.
+
+A finding stands where a handle is stored. So a class of the file, or one that it inherits from, opens one itself or
+calls a function that returns one, and its objects come to workers; or the file opens one that datasets share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forklint.datasets.screening import DatasetScreen
+from forklint.handles.opening_calls import NONE, OpeningCalls, Openings, Source
+from forklint.project.meanings import Definition, Meanings
+from forklint.summaries.parts import DEFINITION
+from forklint.summaries.summary import CLASS, FUNCTION
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from forklint.knowledge.handles import Handle
+    from forklint.project.index import Project
+
+MAX_DEPTH = 6
+"""How many calls deep a handle is followed."""
+MAX_LEADING = 2
+"""Through so many calls from one definition to the next an opener is looked for."""
+MOST_FUNCTIONS = 100
+"""So many functions are looked at for what a class may open. Where there are more, it may open anything."""
+
+
+class HandleScreen:
+    """Answers for one project."""
+
+    def __init__(self, project: Project, table: Mapping[str, Handle]) -> None:
+        self._project = project
+        self._table = OpeningCalls(table)
+        self._meanings = Meanings(project)
+        self._datasets = DatasetScreen(project)
+
+    def may_store(self, path: Path) -> bool:
+        """Whether a handle may be stored in a file, on an object of a dataset or of what one keeps."""
+        return self._project.answer("may store a handle", path, lambda: self._may_store(path), compared=True)
+
+    def openings(self, path: Path) -> Openings:
+        """What a file opens, anywhere in it."""
+        return self._project.answer("openings", path, lambda: self._find_openings(path), compared=True)
+
+    def leading(self, path: Path, depth: int = MAX_LEADING) -> frozenset[str]:
+        """What a file calls, as spelt, that may mean something of the project which leads to an opener."""
+        find = partial(self._leading, path, depth)
+        return self._project.answer("calls that lead to openers", (path, depth), find, compared=True)
+
+    def leads(self, definition: Definition, depth: int = MAX_LEADING) -> bool:
+        """Whether a definition names an opener, or may call one that does, through a few calls."""
+        find = lambda: self._leads(definition, depth)  # noqa: E731 - it is short
+        return self._project.answer("leads to an opener", (definition, depth), find, compared=True)
+
+    def retains(self, definition: Definition) -> bool:
+        """Whether something is opened in a definition whose handle goes on to somewhere."""
+        return self._opens(definition).retained
+
+    def _opens(self, definition: Definition) -> Openings:
+        find = lambda: self._find_opens(definition)  # noqa: E731 - it is short
+        return self._project.answer("what a definition opens", definition, find, compared=True)
+
+    def _find_opens(self, definition: Definition) -> Openings:
+        path, number = definition
+        summary = self._project.definition(path, DEFINITION, number)
+        return self._table.of(summary.scopes_of(number), self._source(path)) if summary is not None else NONE
+
+    def _leads(self, definition: Definition, depth: int) -> bool:
+        if self._opens(definition).named:
+            return True
+        called = self._meanings.called(definition).values() if depth else ()
+        return any(self.leads(one, depth - 1) for meant in called for one in meant)
+
+    def _may_store(self, path: Path) -> bool:
+        openings = self.openings(path)
+        classes = list(self._datasets.classes_in(path))
+        if not self._project.owns(path):  # it is ignored: nobody is asked who has to do with it
+            return bool(classes or openings.retained)
+        opening = self._opening_classes(path)
+        if any(one.number in opening and self._datasets.reaches_workers(one) for one in classes):
+            return True
+        if any(map(self._datasets.is_named_beside_dataset, sorted(self._given(path) | self._keeping(path)))):
+            return True
+        return openings.named and self._datasets.makes_dataset(path)
+
+    def _find_openings(self, path: Path) -> Openings:
+        summary = self._project.summary(path)
+        return self._table.of(summary.scopes, self._source(path)) if summary is not None else NONE
+
+    def _given(self, path: Path) -> frozenset[str]:
+        """The names of the top level that are given what an opener returns."""
+        summary = self._project.summary(path)
+        return self._table.given(summary.top, self._source(path)) if summary is not None else frozenset()
+
+    def _keeping(self, path: Path) -> frozenset[str]:
+        """The names of functions that may keep what they open: in a cache, in a global, on a class."""
+        summary = self._project.summary(path)
+        if summary is None:
+            return frozenset()
+        lasting = frozenset({"cls", "__class__", "type", *(name for one in summary.statements for name in one.binds)})
+        lasting |= {summary.scopes[number].name for number in summary.classes}
+        found = {
+            one.name: number
+            for number, one in ((number, summary.scopes[number]) for number in summary.functions)
+            if one.decorators or lasting & (one.bare | one.attributes)
+        }
+        return frozenset(name for name, number in found.items() if self.retains(Definition(path, number)))
+
+    def _source(self, path: Path) -> Source:
+        return Source(partial(self._project.matches, path), partial(self._meanings.imported, path))
+
+    def _leading(self, path: Path, depth: int) -> frozenset[str]:
+        calls = self._meanings.calls(path).items()
+        return frozenset(spelling for spelling, meant in calls if any(self.leads(one, depth) for one in meant))
+
+    # What a class opens
+
+    def _opening_classes(self, path: Path) -> frozenset[int]:
+        """The classes of a file, by their numbers, whose methods, or those of bases, may get a handle."""
+
+        def find() -> frozenset[int]:
+            return frozenset(one.number for one in self._datasets.classes_in(path) if self._may_open(one))
+
+        return self._project.answer("classes that may open", path, find, compared=True)
+
+    def _may_open(self, definition: Definition) -> bool:
+        """Whether methods of a class, or of its bases, may get a handle: from an opener, or from a function."""
+        lineage = self._meanings.lineage(definition)
+        return lineage.is_cut or any(map(self._may_get, lineage.classes))
+
+    def _may_get(self, definition: Definition) -> bool:
+        """The same for what stands in a class itself."""
+        return self._project.answer("may get a handle", definition, lambda: self._gets(definition), compared=True)
+
+    def _gets(self, definition: Definition) -> bool:
+        if self.retains(definition):
+            return True
+        seen: set[Definition] = set()
+        functions = self._called((definition,))
+        for _ in range(MAX_DEPTH):
+            new = functions - seen
+            seen |= new
+            if len(seen) > MOST_FUNCTIONS or any(map(self.retains, new)):
+                return True
+            functions = self._called(new)
+        return False
+
+    def _called(self, definitions: Iterable[Definition]) -> set[Definition]:
+        """The functions that some definitions call and that are followed."""
+        return {call for one in definitions for call in self._followed(one)}
+
+    def _followed(self, definition: Definition) -> frozenset[Definition]:
+        """The functions that a definition calls, itself or within, and that are followed."""
+        find = lambda: frozenset(self._find_followed(definition))  # noqa: E731 - it is short
+        return self._project.answer("calls that are followed", definition, find, compared=True)
+
+    def _find_followed(self, definition: Definition) -> Iterator[Definition]:
+        for meant in self._meanings.called(definition).values():
+            yield from filter(self._is_followed, meant)
+
+    def _is_followed(self, definition: Definition) -> bool:
+        """Whether a call is followed: of a function that names an opener and returns something, or of a method."""
+        scope = self._meanings.scope(definition)
+        if scope.kind != FUNCTION:
+            return False
+        is_method = self._meanings.scope(Definition(definition.path, scope.parent)).kind == CLASS
+        return is_method or (scope.gives and self.leads(definition, 0))

@@ -1,0 +1,1 @@
+"""For which machines code is meant: Macs, other platforms, tests."""

@@ -1,0 +1,1 @@
+"""Members of classes and modules: who adds them from outside, and which code is ready for a missing one."""

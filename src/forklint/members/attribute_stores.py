@@ -1,0 +1,125 @@
+"""Who gives objects an attribute from outside their class: assignments, ``setattr``, texts that name it; by summaries.
+
+What a method stores on its own object says nothing of objects of other classes, so it does not count here.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from pathlib import Path
+
+from forklint.machines.trials import is_test_file
+from forklint.project.index import Project
+from forklint.project.module import Module
+from forklint.summaries.parts import DEFINITION, STORED
+from forklint.summaries.summary import CLASS, FUNCTION, MODULE, Scope, Summary
+from forklint.summaries.terms import WORD
+
+SETTERS = frozenset({"setattr", "__setattr__", "patch", "object"})
+"""Last names of what sets an attribute that a text names: ``monkeypatch.setattr``, ``mock.patch.object``."""
+STATIC = "staticmethod"
+LOOK_UPS = frozenset({"get", "pop", "setdefault"})
+LONGEST_LIST = 400
+"""Characters of the longest text that is read as a list of names: ``"width, depth"``."""
+
+
+def is_assigned_somewhere(project: Project, name: str, modules: Iterable[Module]) -> bool:
+    """Whether a file gives an object an attribute of this name, or one of ``modules`` holds it as a text.
+
+    The first of these is where the name is used; what tests put into objects does not help other code.
+    """
+    modules = tuple(modules)
+    if any(name in _quoted(project, module) for module in modules):
+        return True
+    is_trial = not modules or is_test_file(modules[0].path)
+    return any(_gives(project, path, name) for path in project.where(WORD, name) if is_trial or not is_test_file(path))
+
+
+def is_nowhere(project: Project, name: str) -> bool:
+    """Whether no file defines, stores, passes or quotes a name: then nothing can supply it, wherever that is."""
+    return not any(_has(project, path, name) for path in project.where(WORD, name))
+
+
+def _gives(project: Project, path: Path, name: str) -> bool:
+    """Whether a file stores an attribute on what is not the object of the method that does so, or sets it by text."""
+
+    def find() -> bool:
+        summary = project.part(path, STORED, name)
+        numbers = summary.by_attribute.get(name, ()) if summary is not None else ()
+        return any(_gives_in(project, path, number, name) for number in numbers)
+
+    return project.answer("gives an attribute", (path, name), find, compared=True)
+
+
+def _gives_in(project: Project, path: Path, number: int, name: str) -> bool:
+    summary = project.part(path, STORED, name)
+    if summary is None or project.definition(path, DEFINITION, summary.outermost(number)) is None:
+        return False
+    scope = summary.scopes[number]
+    for store in scope.stores:
+        owner, _, attribute = store.rpartition(".")
+        if attribute == name and not _is_own_object(summary, number, owner):
+            return True
+    sets = any(_sets_by_text(summary, number, call) for call in scope.calls)
+    return sets and any(text.rpartition(".")[2] == name for text in scope.strings)
+
+
+def _sets_by_text(summary: Summary, number: int, call: str) -> bool:
+    """Whether a call may set an attribute that a text names, on what is not the object of the method around it."""
+    owner, _, name = call.rpartition(".")
+    return name in SETTERS and not (owner and _is_own_object(summary, number, owner))
+
+
+def _is_own_object(summary: Summary, number: int, owner: str) -> bool:
+    """Whether a name, in a scope, is the object of the method around it, or the class itself."""
+    while number > 0:
+        scope = summary.scopes[number]
+        above = summary.scopes[scope.parent]
+        if scope.kind == FUNCTION and owner in scope.binds:
+            return above.kind == CLASS and STATIC not in scope.decorators and scope.parameters[:1] == (owner,)
+        if scope.kind == CLASS and scope.name == owner:
+            return True
+        number = scope.parent
+    return False
+
+
+def _has(project: Project, path: Path, name: str) -> bool:
+    def find() -> bool:
+        summary = project.summary(path)
+        return summary is None or name in summary.by_name or any(_holds(scope, name) for scope in summary.scopes)
+
+    return project.answer("has a name", (path, name), find, compared=True)
+
+
+def _holds(scope: Scope, name: str) -> bool:
+    if name in scope.passed or (scope.kind in {CLASS, MODULE} and name in scope.binds):
+        return True
+    return any(text.rpartition(".")[2] == name for text in (*scope.stores, *scope.strings))
+
+
+def _quoted(project: Project, module: Module) -> frozenset[str]:
+    """The names that texts of a module spell, alone or in a list, but for keys of dictionaries."""
+
+    def find() -> frozenset[str]:
+        now = project.module(module.path)
+        return frozenset() if now is None else frozenset(name for text in _texts(now) for name in _listed(text))
+
+    return project.answer("names quoted", module.path, find, compared=True)
+
+
+def _texts(module: Module) -> Iterable[str]:
+    for node in module.nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and not _is_key(node, module.parents[node]):
+            yield node.value
+
+
+def _is_key(node: ast.Constant, above: ast.AST) -> bool:
+    if isinstance(above, ast.Call):
+        return isinstance(above.func, ast.Attribute) and above.func.attr in LOOK_UPS
+    return isinstance(above, ast.Subscript) or (isinstance(above, ast.Dict) and node in above.keys)
+
+
+def _listed(text: str) -> list[str]:
+    names = text.replace(",", " ").split() if len(text) <= LONGEST_LIST else []
+    return names if all(map(str.isidentifier, names)) and ("," in text or len(names) == 1) else []

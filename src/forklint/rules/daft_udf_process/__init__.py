@@ -1,0 +1,1 @@
+"""FKL602: classes that Daft runs as functions over columns."""

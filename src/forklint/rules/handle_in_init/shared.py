@@ -1,0 +1,235 @@
+"""Handles that a dataset does not open itself: a module or class opens them once, or a caller hands them over."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from forklint.datasets.carriers import parameter_at
+from forklint.datasets.classes import is_dataset
+from forklint.datasets.workers import attribute_nodes, worker_methods
+from forklint.handles.carried import Handles, checks_process, leaves_out, pickling_methods
+from forklint.handles.held import Opened
+from forklint.handles.openers import Openers
+from forklint.handles.shapes import CLOSING_METHODS
+from forklint.project.guard import may_be_guarded
+from forklint.project.index import Project, Value
+from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
+from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, statements
+from forklint.project.spelling import all_arguments, dotted, is_name
+from forklint.records import dataclass
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression, Ref
+from forklint.values.objects import kept_as
+from forklint.values.origins import behind
+
+LAST = frozenset({"__del__", "__exit__", "close", "shutdown", "teardown"})
+"""Methods that run when the workers are done."""
+MAX_CALLS = 3
+"""Through so many calls of functions a handle is followed to the dataset that gets it."""
+
+Asked = tuple[Module, ast.expr]
+"""A place in a module."""
+
+
+@dataclass(frozen=True)
+class SharedHandle:
+    """A handle that reaches a dataset from outside its objects, or as an argument."""
+
+    opened: Opened
+    statement: ast.stmt
+    """Where it is opened, or where it is handed over if it is opened in the call."""
+    name: str
+    """As a message shows it."""
+    dataset: ClassFacts
+    used: bool
+    pickled: bool
+    """False at module and class level: a spawned worker imports the module and opens its own."""
+    keeps: ast.stmt | None = None
+    """For a handle that is handed over: the statement that keeps it."""
+    asked: Asked | None = None
+    """For one that a function opens and keeps: where it is called before workers start."""
+
+
+class SharedHandles:
+    """Finds such handles in one module after the other."""
+
+    def __init__(self, project: Project, handles: Handles) -> None:
+        self._project = project
+        self._handles = handles
+        self._evaluator = Evaluator(project)
+        self._openers = Openers(project, None, handles.openers)
+
+    def in_module(self, module: Module) -> Iterator[SharedHandle]:
+        """Give the handles that statements of a module open for datasets to share."""
+        if not self._handles.open_in(module):
+            return
+        yield from self._of_module(module)
+        for facts in module.classes:
+            yield from self._of_class(facts)
+        yield from self._handed_over(module)
+
+    def _openings(self, module: Module, scope: Scope) -> Iterator[tuple[Binding, Opened]]:
+        """Names of a scope that are bound once, to an opener's call, and not closed by the same block."""
+        for name, bindings in scope.bindings.items():
+            value = bindings[0].value
+            if len(bindings) != 1 or bindings[0].kind is not Kind.VALUE or not isinstance(value, ast.Call):
+                continue
+            row = self._openers.row(module, scope, value)
+            if row is not None and not _closes(scope.node.body, name):
+                yield bindings[0], Opened(module, value, row)
+
+    def _of_module(self, module: Module) -> Iterator[SharedHandle]:
+        for binding, opened in self._openings(module, module.scope):
+            if may_be_guarded(module, binding.node):
+                continue
+            for user in self._project.mentioning(binding.name):
+                dataset = next((c for c in user.classes if self._reads_global(c, module, binding)), None)
+                if dataset is not None:
+                    statement = module.statement_of(binding.node)
+                    yield SharedHandle(opened, statement, binding.name, dataset, used=True, pickled=False)
+                    break
+
+    def _reads_global(self, facts: ClassFacts, home: Module, binding: Binding) -> bool:
+        if not is_dataset(self._project, facts) or checks_process(facts):
+            return False
+        for function, owner in worker_methods(self._project, facts).items():
+            scope = owner.module.scope_of[function]
+            for node in nodes_below(function):
+                if isinstance(node, ast.Name) and node.id == binding.name and isinstance(node.ctx, ast.Load):
+                    symbol = self._project.lookup(owner.module, scope, node.id)
+                    if isinstance(symbol, Value) and symbol.module is home and symbol.binding is binding:
+                        return True
+        return False
+
+    def _of_class(self, facts: ClassFacts) -> Iterator[SharedHandle]:
+        for binding, opened in self._openings(facts.module, facts.scope):
+            for dataset in (facts, *self._project.subclasses(facts)):
+                if is_dataset(self._project, dataset) and self._reads(dataset, binding.name):
+                    statement = facts.module.statement_of(binding.node)
+                    name = f"{facts.name}.{binding.name}"
+                    yield SharedHandle(opened, statement, name, dataset, used=True, pickled=False)
+                    break
+
+    def _reads(self, facts: ClassFacts, attribute: str) -> bool:
+        methods = worker_methods(self._project, facts)
+        return any(node.attr == attribute for function in methods for node in attribute_nodes(function))
+
+    def _handed_over(self, module: Module) -> Iterator[SharedHandle]:
+        seen: set[ast.Call] = set()
+        for scope, call in self._calls_beside_openers(module):
+            called = Expression(module, scope, call)
+            entry = self._entry(called)
+            for argument in all_arguments(call) if entry is not None else ():
+                opened = self._argument(module, scope, argument)
+                if opened is None or opened.node in seen:
+                    continue
+                found = next(self._taken(called, argument, opened, MAX_CALLS), None)
+                if found is not None:
+                    seen.add(opened.node)
+                    yield found
+
+    def _taken(self, called: Expression, argument: ast.expr, opened: Opened, depth: int) -> Iterator[SharedHandle]:
+        """Give what keeps a handle that is an argument of a call: a dataset, or one that the called function makes."""
+        call, entry = called.node, self._entry(called)
+        if entry is None:
+            return
+        assert isinstance(call, ast.Call)  # noqa: S101 - the callers say so
+        dataset, entered = entry
+        keyword = next((one.arg for one in call.keywords if one.value is argument), None)
+        name = keyword or parameter_at(entered, call, argument)
+        if dataset is not None:
+            found = self._received(dataset, opened, name)
+            if found is not None:
+                yield found
+        elif depth and len(entered.scope.bound(name)) == 1:
+            for inner in (one for one in nodes_below(entered.node) if isinstance(one, ast.Call)):
+                for given in all_arguments(inner):
+                    if is_name(given, name):
+                        within = Expression(entered.module, entered.module.scope_at(inner), inner)
+                        yield from self._taken(within, given, opened, depth - 1)
+
+    def _entry(self, called: Expression) -> tuple[ClassFacts | None, FunctionFacts] | None:
+        """The function that a call enters, with the dataset if that is its constructor; None for any other call."""
+        module, scope, call = called.module, called.scope, called.node
+        assert isinstance(call, ast.Call)  # noqa: S101 - the callers say so
+        callee = self._project.resolve(module, scope, call.func)
+        if callee is None and isinstance(call.func, ast.Name) and scope.find(call.func.id) is not None:
+            named = self._evaluator.find(called.part(call.func)).value
+            callee = named.symbol if isinstance(named, Ref) else None
+        if isinstance(callee, FunctionFacts):
+            return (None, callee) if callee.owner is None else None
+        if not isinstance(callee, ClassFacts) or not is_dataset(self._project, callee):
+            return None
+        init = self._project.method(callee, "__init__")
+        return (callee, FunctionFacts(init[0].module, init[1])) if init is not None else None
+
+    def _calls_beside_openers(self, module: Module) -> Iterator[tuple[Scope, ast.Call]]:
+        """Give the calls in functions that open something, or whose class does, and at module level; few have any."""
+        for scope in module.all_scopes:
+            nodes: list[ast.stmt] = []
+            if isinstance(scope.node, FUNCTIONS) and self._opens(FunctionFacts(module, scope.node)):
+                nodes = scope.node.body
+            elif isinstance(scope.node, ast.Module):
+                nodes = [one for one in scope.node.body if not isinstance(one, (*FUNCTIONS, ast.ClassDef))]
+            for statement in nodes:
+                for node in nodes_below(statement):
+                    if isinstance(node, ast.Call) and (node.args or node.keywords):
+                        yield scope, node
+
+    def _opens(self, function: FunctionFacts) -> bool:
+        owner = function.owner
+        return self._handles.opens(function) or (owner is not None and self._handles.opens(owner))
+
+    def _argument(self, module: Module, scope: Scope, argument: ast.expr) -> Opened | None:
+        """The handle that an argument plainly is: an opener's call, a part of it by name, or what stands for these."""
+        if isinstance(argument, ast.Subscript) and not isinstance(argument.slice, (ast.Slice, ast.Tuple)):
+            whole = self._argument(module, scope, argument.value)
+            return whole if whole is not None and "[]" in whole.row.derived else None
+        source = Expression(module, scope, argument)
+        if isinstance(argument, ast.Attribute) and self._is_closed(source, argument):
+            return None
+        nearer = behind(self._evaluator, source) if isinstance(argument, (ast.Name, ast.Attribute)) else ()
+        parts = [one for one in nearer or (source,) if not isinstance(one.node, ast.Constant)]
+        place = parts[0] if len(parts) == 1 else source
+        if isinstance(place.node, ast.Subscript) and place is not source:
+            return self._argument(place.module, place.scope, place.node)
+        row = self._openers.row(place.module, place.scope, place.node) if isinstance(place.node, ast.Call) else None
+        return Opened(place.module, place.node, row) if row is not None else None  # type: ignore[arg-type]
+
+    def _is_closed(self, source: Expression, argument: ast.Attribute) -> bool:
+        """Whether a method of the class that is not one of the last closes the attribute."""
+        node = source.scope.node
+        facts = FunctionFacts(source.module, node).owner if isinstance(node, FUNCTIONS) else None
+        methods = facts.methods.items() if facts is not None else ()
+        return any(_closes(it.body, f"self.{argument.attr}") for name, it in methods if name not in LAST)
+
+    def _received(self, dataset: ClassFacts, opened: Opened, name: str) -> SharedHandle | None:
+        """What a dataset does with a handle that its constructor gets: only ``self.x = parameter`` is followed."""
+        attribute, statement = next(kept_as(self._project, dataset, name), ("", None))
+        owners = self._project.ancestry(dataset).classes
+        if statement is None or any(checks_process(owner) for owner in owners):
+            return None
+        return SharedHandle(
+            opened=opened,
+            statement=opened.module.statement_of(opened.node),
+            name=f"{dataset.name}.{attribute}",
+            dataset=dataset,
+            used=self._reads(dataset, attribute),
+            pickled=not any(leaves_out(method, {attribute}) for method in pickling_methods(owners)),
+            keeps=statement,
+        )
+
+
+def _closes(body: list[ast.stmt], name: str) -> bool:
+    """Whether a block, or one in it, calls ``name.close()`` as a statement, or deletes the name."""
+    for statement in statements(body):
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        function = call.func if isinstance(call, ast.Call) else None
+        gone = statement.targets if isinstance(statement, ast.Delete) else []
+        if isinstance(function, ast.Attribute) and function.attr in CLOSING_METHODS:
+            gone = [function.value]
+        if any(dotted(one) == name for one in gone):
+            return True
+    return False

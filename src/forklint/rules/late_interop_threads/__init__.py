@@ -1,0 +1,1 @@
+"""FKL102: calls of ``torch.set_num_interop_threads`` that come too late."""

@@ -1,0 +1,1 @@
+"""FKL502: misspelt methods and keywords, which torch never uses."""

@@ -1,0 +1,120 @@
+"""Methods of datasets, streams and samplers whose names are a slip away from those that torch asks for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from forklint.datasets.classes import is_dataset
+from forklint.rules.misspelt_hook.meaning import meant_hook
+from forklint.loading.rows import HARMLESS_BASES
+from forklint.members.abstract import is_for_others
+from forklint.knowledge.hooks import Hook, Role, hooks, roles
+from forklint.project.index import Project
+from forklint.project.module import ClassFacts, Module
+from forklint.project.scopes import Function
+from forklint.project.spelling import dotted
+from forklint.records import dataclass
+from forklint.summaries.summary import Scope
+from forklint.summaries.terms import WORD
+
+OTHER_THINGS = frozenset({"property", "cached_property", "setter", "staticmethod", "classmethod", "overload"})
+"""Decorators of what is no plain method; their last names."""
+BASE_NAME = re.compile(r"Base|Abstract|Mixin|Interface|Template")
+
+
+@dataclass(frozen=True)
+class MisspeltMethod:
+    """A method that nothing calls, since its name is not the one that is asked for."""
+
+    owner: ClassFacts
+    method: Function
+    hook: str
+    role: Role
+    effect: str
+    """What happens without the hook; empty where a base answers, or torch can do without."""
+    is_alone: bool
+    """Whether no class of the project derives from this one."""
+
+
+def misspelt_methods(project: Project, module: Module) -> Iterator[MisspeltMethod]:
+    """Give the misspelt methods of a module's classes."""
+    for facts in module.classes:
+        wrong = {name: hook for name in facts.methods if (hook := meant_hook(name)) is not None}
+        role = _role(project, facts) if wrong and not facts.node.keywords else None
+        if role is None:
+            continue
+        for name, hook in wrong.items():
+            found = _judged(project, facts, name, hook, role)
+            if found is not None:
+                yield found
+
+
+def _role(project: Project, facts: ClassFacts) -> Role | None:
+    """What a class is for torch; streams before datasets, which they derive from."""
+    external = project.ancestry(facts).external
+    for role in reversed(roles()):
+        if not role.base.isdisjoint(external):
+            return role
+    if any(name.startswith("torch.") and name.endswith("Sampler") for name in external):
+        return next(role for role in roles() if role.kind == "sampler")
+    return roles()[0] if is_dataset(project, facts) else None
+
+
+def _judged(project: Project, facts: ClassFacts, name: str, hook: str, role: Role) -> MisspeltMethod | None:
+    """The finding for a method, unless it may be meant as it is."""
+    known, method = hooks()[hook], facts.methods[name]
+    is_bare = name in known.bare
+    if hook not in role.asks or hook in facts.scope.bindings or not _could_be(method, known):
+        return None
+    derived = tuple(project.subclasses(facts))
+    if any(hook in other.scope.bindings for other in derived) or _is_mentioned(project, name):
+        return None
+    ancestry = project.ancestry(facts)
+    answered = any(hook in owner.scope.bindings for owner in ancestry.classes)
+    plain = ancestry.complete and all(base in role.base or base in HARMLESS_BASES for base in ancestry.external)
+    if not known.is_special and (answered or derived):
+        return None
+    if is_bare and (answered or not plain or derived or _is_abstract(project, facts) or hook not in role.lacks):
+        return None
+    effect = role.lacks.get(hook, "") if plain and not answered else ""
+    return MisspeltMethod(facts, method, hook, role, effect, not derived)
+
+
+def _could_be(method: Function, hook: Hook) -> bool:
+    """Whether a method can be called as the hook is."""
+    if any(dotted(one).rpartition(".")[2] in OTHER_THINGS for one in method.decorator_list):
+        return False
+    arguments = method.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    if not positional or any(default is None for default in arguments.kw_defaults):
+        return False
+    if hook.arguments is None:
+        return True
+    most = len(positional) - 1 if arguments.vararg is None else hook.arguments
+    return len(positional) - 1 - len(arguments.defaults) <= hook.arguments <= most
+
+
+def _is_mentioned(project: Project, name: str) -> bool:
+    """Whether any file of the project uses the name, in code or text, other than to define it."""
+    return any(_mentions(project, path, name) for path in project.where(WORD, name))
+
+
+def _mentions(project: Project, path: Path, name: str) -> bool:
+    def find() -> bool:
+        summary = project.summary(path)
+        return summary is None or any(_uses(scope, name) for scope in summary.scopes)
+
+    return project.answer("mentions a method", (path, name), find, compared=True)
+
+
+def _uses(scope: Scope, name: str) -> bool:
+    """Whether a scope reads an attribute of a name or quotes it; what is no everyday word counts by itself as well."""
+    quotes = any(text.rpartition(".")[2] == name for text in scope.strings)
+    return quotes or name in scope.attributes or (name.startswith("_") and name in scope.bare)
+
+
+def _is_abstract(project: Project, facts: ClassFacts) -> bool:
+    """Whether a class is there for others to derive from."""
+    return bool(BASE_NAME.search(facts.name)) or is_for_others(project, facts)

@@ -1,0 +1,1 @@
+"""FKL202: start methods that are set too late, twice, or for others."""

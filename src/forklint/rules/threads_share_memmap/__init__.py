@@ -1,0 +1,1 @@
+"""FKL305: files and arrays that the tasks of thread pools share."""

@@ -1,0 +1,341 @@
+"""Uses of names that the object, or the torch module, surely does not have."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from forklint.members.abstract import can_be_made
+from forklint.members.attribute_stores import is_assigned_somewhere
+from forklint.rules.unknown_method.attributes import Attributes, missed_on_classes
+from forklint.rules.unknown_method.callables import callables
+from forklint.rules.unknown_method.failing_imports import FailingImports
+from forklint.members.guards import is_excused, is_hidden, is_method_excused
+from forklint.rules.unknown_method.nearest import Nearest, is_slip, nearest
+from forklint.rules.unknown_method.receivers import Calls
+from forklint.rules.unknown_method.suppliers import Suppliers
+from forklint.knowledge.torch_api import RETURN_SELF, ApiNames, torch_class
+from forklint.project.certainty import is_certain
+from forklint.project.guard import is_for_type_checkers
+from forklint.project.index import External, Project, Value
+from forklint.project.module import ClassFacts, Module
+from forklint.project.nodes import nodes_below
+from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
+from forklint.project.spelling import (
+    all_arguments,
+    dotted,
+    first_parameter,
+    hides_arguments,
+    is_name,
+    is_static,
+    last_name,
+)
+from forklint.records import dataclass
+from forklint.summaries.terms import WORD
+
+Owner = ClassFacts | ApiNames
+Made = dict[tuple[Scope, str], tuple[Owner, set[str]]]
+"""By scope and variable, or class and ``self.x``: the class of the object, and the names called on it that it lacks."""
+SELVES = ("self", "cls")
+WRAPPERS = frozenset({"torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"})
+"""They keep a module under ``.module`` and hand none of its methods on."""
+
+
+@dataclass(frozen=True)
+class Lacking:
+    """A call of a method that the object does not have."""
+
+    node: ast.Attribute
+    owner: Owner
+    near: Nearest
+    wrapped: bool = False
+    """True if the object wraps the one that has the method."""
+    hidden: bool = False
+    """True if code around it catches every exception and goes on."""
+
+    @property
+    def name(self) -> str:
+        """The name that is not there."""
+        return self.node.attr
+
+
+class Objects:
+    """Finds such calls in the modules of one project."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.attributes = Attributes(project)
+        self.suppliers = Suppliers(project, self.attributes)
+        self._imports = FailingImports(project)
+
+    def lacking(self, module: Module) -> Iterator[Lacking]:
+        """Calls in a module, on ``self`` or on a variable, of methods that their object surely lacks."""
+        own = dict(self._on_self(module))
+        made: Made = {**dict(self._on_variables(module)), **dict(self._on_attributes(module))}
+        wanted = set().union(*own.values(), *(names for _, names in made.values()))
+        if not wanted or self._imports.fails(module):
+            return
+        for node in module.nodes:
+            use = node.func if isinstance(node, ast.Call) else None
+            if isinstance(node, ast.Call) and isinstance(use, ast.Attribute) and use.attr in wanted:
+                found = self._judge_self(module, node, use, own) or self._judge_made(module, node, use, made)
+                if found is not None:
+                    yield found
+
+    # Which names are worth a look: by the summary, without a walk over the tree
+
+    def _calls(self, module: Module) -> Calls:
+        return Calls(self.project.summary(module.path))
+
+    def _on_self(self, module: Module) -> Iterator[tuple[ClassFacts, set[str]]]:
+        calls = self._calls(module)
+        for facts in module.classes:
+            on = calls.on_variables(module.number(facts.node))
+            called = {name for me in SELVES for name in on.get(me, ())}
+            left = self.attributes.lacking(facts, called) if called else called
+            if left:
+                yield facts, left
+
+    def _on_variables(self, module: Module) -> Iterator[tuple[tuple[Scope, str], tuple[Owner, set[str]]]]:
+        calls = self._calls(module)
+        for scope in module.all_scopes:
+            if isinstance(scope.node, ast.ClassDef):
+                continue
+            once = (bindings[0] for bindings in scope.bindings.values() if len(bindings) == 1)
+            made = {binding.name: binding for binding in once if _may_be_object(scope, binding)}
+            on = calls.on_variables(module.number(scope.node)) if made else {}
+            for name, binding in made.items():
+                called = on.get(name, set())
+                owner = self._owner_of(module, scope, binding) if called else None
+                left = self._lacks(owner, called) if owner is not None else set()
+                if binding.kind is not Kind.VALUE:
+                    left = missed_on_classes(left)
+                if owner is None or not left or is_for_type_checkers(module, binding.node):
+                    continue
+                if not self._is_given_away_at_home(module, scope, binding):
+                    yield (scope, name), (owner, left)
+
+    def _on_attributes(self, module: Module) -> Iterator[tuple[tuple[Scope, str], tuple[Owner, set[str]]]]:
+        """By class and ``self.attribute``: the object that this surely is, and the names that it lacks."""
+        calls = self._calls(module)
+        made = calls.made()
+        for facts in module.classes if made else ():
+            called = {one: names for one, names in calls.on_kept(module.number(facts.node)).items() if one in made}
+            stores = _stores(facts) if called else {}
+            for attribute, names in called.items():
+                owner = self._kept_in(module, stores.get(attribute, []))
+                left = self._lacks(owner, names) if owner is not None else set()
+                if owner is not None and left and not self._is_stored_elsewhere(facts, attribute):
+                    yield (facts.scope, f"self.{attribute}"), (owner, left)
+
+    def _kept_in(self, module: Module, stores: list[ast.Attribute]) -> ClassFacts | None:
+        """The class of what is put into an attribute, if one line of a class does so, by calling that class."""
+        above = module.parents[stores[0]] if len(stores) == 1 else None
+        if not isinstance(above, (ast.Assign, ast.AnnAssign)) or not isinstance(above.value, ast.Call):
+            return None
+        owner = self._class_called(module, module.scope_at(above.value), above.value)
+        return owner if isinstance(owner, ClassFacts) else None
+
+    def _is_stored_elsewhere(self, facts: ClassFacts, attribute: str) -> bool:
+        """Whether a class above or below this one, or code outside, may put something else into an attribute."""
+        kin = (*self.project.ancestry(facts).classes[1:], *self.project.subclasses(facts))
+        if any(self.attributes.may_bind(one, attribute) for one in kin):
+            return True
+        return is_assigned_somewhere(self.project, attribute, [facts.module])
+
+    def _owner_of(self, module: Module, scope: Scope, binding: Binding) -> Owner | None:
+        """The class of the object that a variable surely is, or the class itself that it names."""
+        if binding.kind is Kind.VALUE:
+            return self._made_by(module, scope, binding)
+        symbol = self.project.lookup(module, scope, binding.name)
+        if not is_certain(self.project, module, scope, ast.Name(binding.name)):
+            return None
+        if isinstance(symbol, Value) and symbol.module is not module and _may_be_object(symbol.scope, symbol.binding):
+            return self._made_by(symbol.module, symbol.scope, symbol.binding)
+        return symbol if isinstance(symbol, ClassFacts) else None
+
+    def _is_given_away_at_home(self, module: Module, scope: Scope, binding: Binding) -> bool:
+        """Whether the module that an object is imported from gives it to a function that may add attributes to it."""
+        symbol = self.project.lookup(module, scope, binding.name) if binding.kind is Kind.IMPORT else None
+        if not isinstance(symbol, Value):
+            return False
+        return self._is_given_away(symbol.module, symbol.scope, symbol.binding.name)
+
+    def _made_by(self, module: Module, scope: Scope, binding: Binding) -> Owner | None:
+        """The class whose constructor gave a variable its only value."""
+        return self._class_called(module, scope, binding.value) if isinstance(binding.value, ast.Call) else None
+
+    def _class_called(self, module: Module, scope: Scope, call: ast.Call) -> Owner | None:
+        """The class of the object that a call makes, also where the new module is moved or set in the same line."""
+        made, returning = _peeled(call)
+        symbol = self.project.resolve(module, scope, made.func)
+        if not isinstance(symbol, (ClassFacts, External)):
+            return None
+        if not is_certain(self.project, module, scope, made.func):
+            return None
+        if isinstance(symbol, External):
+            is_module = symbol.name.startswith("torch.nn.") and symbol.name not in WRAPPERS
+            return torch_class(symbol.name) if is_module or not returning else None
+        constructor = self.project.method(symbol, "__init__")
+        if constructor is not None and not takes(constructor[1], made):
+            return None  # it raises TypeError before anything is called on it
+        if self.attributes.makes_others(symbol) or not can_be_made(self.project, symbol):
+            return None
+        if returning and any(self.project.method(symbol, name) for name in returning):
+            return None
+        is_module = "torch.nn.Module" in self.project.ancestry(symbol).external
+        return symbol if is_module or not returning else None
+
+    def _lacks(self, owner: Owner, called: set[str]) -> set[str]:
+        return self.attributes.lacking(owner, called) if isinstance(owner, ClassFacts) else called - owner.every
+
+    # Whether a call that looks wrong is wrong
+
+    def _judge_self(
+        self, module: Module, call: ast.Call, use: ast.Attribute, own: dict[ClassFacts, set[str]]
+    ) -> Lacking | None:
+        me = dotted(use.value)
+        facts = self._class_around(module, use, me)
+        if facts is None or use.attr not in own.get(facts, ()):
+            return None
+        if me == "cls" and hasattr(type, use.attr):
+            return None
+        if not self._is_sure(module, use, facts) or self.suppliers.may_give_self(facts, use.attr):
+            return None
+        return self._confirmed(module, call, facts)
+
+    def _class_around(self, module: Module, use: ast.Attribute, me: str) -> ClassFacts | None:
+        """The class of whose method ``me`` is the first parameter, at the place of a use."""
+        for above in module.above(use):
+            if isinstance(above, FUNCTIONS) and me in module.scope_of[above].bindings:
+                scope = module.scope_of[above]
+                home = scope.parent.node if scope.parent else None
+                by_class = any(getattr(d, "id", "") == "classmethod" for d in above.decorator_list)
+                fits = me == first_parameter(above) and len(scope.bindings[me]) == 1 and by_class == (me == "cls")
+                return module.class_facts(home) if isinstance(home, ast.ClassDef) and fits else None
+            if isinstance(above, ast.Lambda) and any(argument.arg == me for argument in above.args.args):
+                return None
+        return None
+
+    def _judge_made(self, module: Module, call: ast.Call, use: ast.Attribute, made: Made) -> Lacking | None:
+        name = dotted(use.value)
+        facts = self._class_around(module, use, "self") if name.startswith("self.") else None
+        found = module.scope_at(use).find(name)
+        scope = facts.scope if facts is not None else found[0] if found is not None else module.scope
+        owner, left = made.get((scope, name), (None, set[str]()))
+        if owner is None or use.attr not in left or self._is_given_away(module, scope, name):
+            return None
+        return self._confirmed(module, call, owner)
+
+    def _is_given_away(self, module: Module, scope: Scope, variable: str) -> bool:
+        """Whether the variable goes to a function that may add attributes to it."""
+        for node in nodes_below(scope.node):
+            if isinstance(node, ast.Attribute) and dotted(node) in {f"{variable}.__dict__", f"{variable}.__class__"}:
+                return True
+            if isinstance(node, ast.Call) and any(dotted(a) == variable for a in all_arguments(node)):
+                callee = dotted(node.func)
+                if callee and self.attributes.may_add(module, callee):
+                    return True
+        return False
+
+    def _confirmed(self, module: Module, call: ast.Call, owner: Owner) -> Lacking | None:
+        """The finding, unless the call is guarded, the class patched, or the name assigned to something."""
+        use = call.func
+        if not isinstance(use, ast.Attribute) or is_for_type_checkers(module, use):
+            return None
+        if not isinstance(owner, ClassFacts):
+            return self._of_torch(module, use, owner)
+        if not self._is_sure(module, use, owner):
+            return None
+        return Lacking(use, owner, self._meant(call, use.attr, owner), hidden=is_hidden(module, use))
+
+    def _of_torch(self, module: Module, use: ast.Attribute, owner: ApiNames) -> Lacking | None:
+        wrapped = owner.path in WRAPPERS and self._is_method_somewhere(use.attr)
+        near = Nearest(()) if wrapped else nearest(use.attr, owner.offered)
+        if not (wrapped or near.misspelt) or is_excused(module, use, dotted(use.value)):
+            return None
+        return None if is_assigned_somewhere(self.project, use.attr, [module]) else Lacking(use, owner, near, wrapped)
+
+    def _is_sure(self, module: Module, use: ast.Attribute, owner: ClassFacts) -> bool:
+        """Whether nothing around the use, and nothing outside the class, makes up for a name that it lacks."""
+        classes = self.project.ancestry(owner).classes
+        if is_method_excused(module, use) or any(is_for_type_checkers(one.module, one.node) for one in classes):
+            return False
+        if is_assigned_somewhere(self.project, use.attr, [module, *(one.module for one in classes)]):
+            return False
+        return not any(self.attributes.is_patched(one) for one in classes)
+
+    def _meant(self, call: ast.Call, name: str, owner: ClassFacts) -> Nearest:
+        """The methods that a call may have meant; none is offered alone that could not take its arguments."""
+        has = self.attributes.has(owner)
+        if has is None:
+            return Nearest(())
+        own = callables(self.project, owner)
+        slips = {other for other in own | has.outside if is_slip(name, other)}
+        near = nearest(name, callables(self.project, owner, attributes=False) | (slips & own or slips))
+        found = self.project.method(owner, near.outstanding)
+        if found is not None and not near.misspelt and not takes(found[1], call):
+            return Nearest(near.names)
+        return near
+
+    def _is_method_somewhere(self, name: str) -> bool:
+        return self.project.answer("is a method", name, lambda: self._find_method(name), compared=True)
+
+    def _find_method(self, name: str) -> bool:
+        summaries = (self.project.summary(path) for path in self.project.where(WORD, name))
+        return any(name in one.methods(number) for one in summaries if one is not None for number in one.classes)
+
+
+def takes(function: Function, call: ast.Call) -> bool:
+    """Whether a method, by its parameters, can take the arguments of a call."""
+    arguments = function.args
+    if hides_arguments(call):
+        return True
+    bare = is_static(function)
+    positional = [*arguments.posonlyargs, *arguments.args][0 if bare else 1 :]
+    if len(call.args) > len(positional) and arguments.vararg is None:
+        return False
+    named = {parameter.arg for parameter in (*positional[len(call.args) :], *arguments.kwonlyargs)}
+    if arguments.kwarg is None and not all(keyword.arg in named for keyword in call.keywords):
+        return False
+    given = {keyword.arg for keyword in call.keywords}
+    needed = positional[len(call.args) : len(positional) - len(arguments.defaults)]
+    return all(parameter.arg in given for parameter in needed)
+
+
+def _may_be_object(scope: Scope, binding: Binding) -> bool:
+    """Whether a variable looks like an object or a class: a name with a capital is called, or a class of the file.
+
+    What is imported by its own name may be either.
+    """
+    if binding.kind is Kind.CLASS or (binding.kind is Kind.IMPORT and binding.attribute):
+        return True
+    if binding.kind is not Kind.VALUE or not isinstance(binding.value, ast.Call):
+        return False
+    function = _peeled(binding.value)[0].func
+    name = last_name(function)
+    if name.lstrip("_")[:1].isupper():
+        return True
+    found = scope.find(name) if isinstance(function, ast.Name) else None
+    return found is not None and found[1][0].kind is Kind.CLASS
+
+
+def _peeled(call: ast.Call) -> tuple[ast.Call, list[str]]:
+    """The call inside ``Class(...).to(device).eval()``, and the methods around it."""
+    around: list[str] = []
+    while isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Call):
+        if call.func.attr not in RETURN_SELF:
+            break
+        around.append(call.func.attr)
+        call = call.func.value
+    return call, around
+
+
+def _stores(facts: ClassFacts) -> dict[str, list[ast.Attribute]]:
+    """Where the methods of a class store to attributes of their object, by the names of these."""
+    found: dict[str, list[ast.Attribute]] = {}
+    for function in facts.methods.values():
+        for node in nodes_below(function):
+            if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load) and is_name(node.value, "self"):
+                found.setdefault(node.attr, []).append(node)
+    return found

@@ -1,0 +1,217 @@
+"""FKL501 unknown-method."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from forklint.edits.proposal import Proposal
+from forklint.model import Applicability, Link, Severity
+from forklint.rules.base import Rule, Suspect
+from forklint.rules.needs import Needs
+
+if TYPE_CHECKING:
+    from forklint.edits.tree import Tree
+    from forklint.rules.unknown_method.iterators import OldNext
+    from forklint.rules.unknown_method.nearest import Nearest
+    from forklint.rules.unknown_method.objects import Lacking, Objects
+    from forklint.rules.unknown_method.screening import Screening
+    from forklint.rules.unknown_method.torch_names import Misspelt
+    from forklint.project.module import Module
+
+
+class UnknownMethod(Rule):
+    """A method is called that neither the object's class nor any of its bases defines.
+
+    ## What it does
+    Looks at calls on `self`, on variables and attributes that only ever hold an object of one class, on such objects
+    from other files of the project, on classes themselves, and at names of torch's modules. It reports a name that does
+    not exist. It reports nothing if the name could come from elsewhere: a base class that is unknown, `__getattr__`,
+    `setattr` with a computed name, a decorator that may change the class, or code that sets the attribute on another
+    object. A class with subclasses is checked together with them: a mixin is reported if every class that uses it lacks
+    the name, an abstract class if the name is not defined anywhere in the project.
+
+    The rule checks files that use torch, and the files of such a project that belong to a package or import another
+    file. If an `except` around several statements hides the error, the severity is info.
+
+    ## Why is this bad?
+    Python raises the error only when the line runs: after an epoch, or in a worker process, where the traceback is all
+    you get. A script that was changed in one file but not in another can train for hours before it fails.
+
+    ## Example
+    ```python
+    trainer = GANTrainer(n_features=8)
+    synthetic = trainer.generate_synthetic_data(num_samples=64)
+    ```
+
+    ## Use instead
+    ```python
+    trainer = GANTrainer(n_features=8)
+    synthetic = trainer.generate_sample(num_samples=64)
+    ```
+
+    ## Fix safety
+    `next(batches)` instead of `batches.next()` is safe. Another name is unsafe: the most similar one may not be the
+    intended one. Only names that can be called are offered (methods, and attributes that hold torch modules), names of
+    the project before those of torch, and no private name of another class. If several names are similar, they are only
+    listed.
+
+    The start method does not matter: the call raises an error wherever it runs, so a finding names all platforms and
+    start methods.
+
+    ## How it is proved
+    A subprocess imports the class and looks up the attribute.
+
+    ## Known limits
+    Only calls are checked, not attributes that are read, set or passed on. The class of an object is known only from
+    the call that creates it: not from an annotation, a function that returns it, a list or table, `with ... as`, a
+    choice between two classes, `torch.compile` or the `module` of a wrapper. `super()`, attributes of other objects
+    (`trainer.meter.reset()`), functions of a module and tensors are not checked. For objects of torch, names of up to
+    four letters are too short to compare. A module that imports nothing of the project, is not in a package and does
+    not mention torch is not checked, even if a training script imports it, and neither are subclasses of classes from
+    unknown libraries.
+
+    ## References
+    - [torch.nn.Module](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html)
+    - [AttributeError](https://docs.python.org/3/library/exceptions.html#AttributeError)
+    """
+
+    code = "FKL501"
+    name = "unknown-method"
+    severity = Severity.ERROR
+    tokens = rb"(?:import|from)[ \t]+(?:torch|lightning|pytorch_lightning)\b"
+    words = (b"torch", b"lightning")
+    needs = Needs(reached=words)
+    """Torch or lightning, here or in what is reached; or anywhere, for a file that belongs together with others."""
+
+    @cached_property
+    def _objects(self) -> Objects:
+        from forklint.rules.unknown_method.objects import Objects
+
+        return Objects(self.project)
+
+    @cached_property
+    def _screening(self) -> Screening:
+        from forklint.rules.unknown_method.screening import Screening
+
+        return Screening(self.project)
+
+    def may_hold(self, path: Path, data: bytes) -> bool:
+        """Something dotted, torch imported here or in a module that this one reaches, and a name that may lack."""
+        from forklint.rules.unknown_method.iterators import ASKED
+
+        return self._is_asked(path, data) and (ASKED.search(data) is not None or self._screening.may_lack(path))
+
+    def _is_asked(self, path: Path, data: bytes) -> bool:
+        return b"." in data and (self.reaches_tokens(path) or self._is_beside_torch(path))
+
+    def _is_beside_torch(self, path: Path) -> bool:
+        """Whether a file is one of a package or imports another, in a project of which some file imports torch."""
+        return bool(self.project.graph.imports(path)) and self.trains()
+
+    def suspects(self, module: Module) -> Iterator[Suspect]:
+        """Calls of methods that are not there, names of torch that are misspelt, and iterators asked as in Python 2."""
+        from forklint.rules.unknown_method.iterators import old_nexts
+        from forklint.rules.unknown_method.torch_names import misspelt
+
+        if not self._is_asked(module.path, module.document.code):
+            return
+        for lacking in self._objects.lacking(module):
+            yield Suspect(
+                node=lacking.node,
+                subject=lacking.name,
+                message=_method_message(lacking),
+                cells=self.settings.cells,
+                chain=tuple(self._chain(lacking)),
+                severity=Severity.INFO if lacking.hidden else None,
+                facts=lacking,
+            )
+        for wrong in misspelt(self.project, module):
+            message = f"`{wrong.owner.path}` has no `{wrong.name}`{_hint(wrong.near)}"
+            yield Suspect(wrong.node, wrong.name, message, self.settings.cells, facts=wrong)
+        for old in old_nexts(self.project, module):
+            words = f"an iterator of a DataLoader has no method `next` since torch 1.13; {old.excuse}"
+            message, severity = words.removesuffix("; "), Severity.INFO if old.excuse else None
+            yield Suspect(old.node, old.node.attr, message, self.settings.cells, severity=severity, facts=old)
+
+    def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
+        """The name, and the class of the project or the module or class of torch that lacks it."""
+        from forklint.rules.unknown_method.iterators import ITERATOR, OldNext
+        from forklint.project.module import ClassFacts
+
+        wrong: Lacking | Misspelt | OldNext = suspect.facts
+        if isinstance(wrong, OldNext):
+            return {"name": suspect.subject, "torch": ITERATOR}
+        owner = wrong.owner
+        if isinstance(owner, ClassFacts):
+            return {"name": wrong.name, "class": owner.place}
+        return {"name": wrong.name, "torch": owner.path}
+
+    def _chain(self, lacking: Lacking) -> Iterator[Link]:
+        from forklint.project.module import ClassFacts
+
+        owner = lacking.owner
+        if not isinstance(owner, ClassFacts):
+            return
+        yield self.link(owner.module, owner.node, f"`{owner.name}` is defined here")
+        meant = self.project.method(owner, lacking.near.outstanding)
+        if meant is not None:
+            yield self.link(meant[0].module, meant[1], f"`{lacking.near.outstanding}` is here")
+
+    def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterator[Proposal]:
+        """Rename it to the one name that stands out; else show those that are alike."""
+        from forklint.rules.unknown_method import names
+        from forklint.rules.unknown_method.iterators import OldNext
+        from forklint.rules.unknown_method.objects import Lacking
+
+        wrong: Lacking | Misspelt | OldNext = suspect.facts
+        if isinstance(wrong, OldNext):
+            statement = tree.statements[module.ordinals[module.statement_of(wrong.node)]]
+            changed = names.asked_by_builtin(tree, statement, wrong.node) if _is_builtin(module, wrong.call) else None
+            yield Proposal(
+                "ask the builtin `next` for it", Applicability.SAFE if changed else Applicability.DISPLAY, changed
+            )
+            return
+        meant = wrong.near.outstanding
+        if isinstance(wrong, Lacking) and wrong.wrapped:
+            yield Proposal(f"call it on the wrapped object: `.module.{wrong.name}`", Applicability.DISPLAY)
+        elif meant:
+            statement = tree.statements[module.ordinals[module.statement_of(suspect.node)]]
+            uses: tuple[ast.AST, ...] = ()
+            if isinstance(suspect.node, ast.ImportFrom):
+                uses = tuple(node for node in module.nodes if isinstance(node, ast.Name) and node.id == wrong.name)
+                changed = names.renamed_import(tree, statement, wrong.name, meant)
+            else:
+                changed = names.renamed(tree, statement, suspect.node, meant)
+            yield Proposal(f"rename `{wrong.name}` to `{meant}`", Applicability.UNSAFE, changed, uses)
+        elif wrong.near.names:
+            yield Proposal(f"use one of {_listed(wrong.near.names)}", Applicability.DISPLAY)
+
+
+def _method_message(lacking: Lacking) -> str:
+    from forklint.knowledge.torch_api import ApiNames
+
+    owner = lacking.owner
+    if isinstance(owner, ApiNames):
+        hint = "; the wrapped object has it, under `.module`" if lacking.wrapped else _hint(lacking.near)
+        return f"`{owner.path}` has no `{lacking.name}`{hint}"
+    hidden = "; the `except` around it hides the error" if lacking.hidden else ""
+    return f"`{owner.name}` has no method `{lacking.name}`{_hint(lacking.near)}{hidden}"
+
+
+def _hint(near: Nearest) -> str:
+    if near.outstanding:
+        return f"; did you mean `{near.outstanding}`?"
+    return f"; similar names are {_listed(near.names)}" if near.names else ""
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _is_builtin(module: Module, call: ast.Call) -> bool:
+    """Whether the name `next` means the builtin where a call stands."""
+    return module.scope_at(call).find("next") is None

@@ -1,0 +1,93 @@
+"""Which other classes may give ``self`` a name that the class of a method lacks: those derived from it or mixed in."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from collections.abc import Iterator
+
+from forklint.members import abstract
+from forklint.members.attribute_stores import is_nowhere
+from forklint.rules.unknown_method.attributes import Attributes
+from forklint.project.certainty import is_certain
+from forklint.project.index import External, Project
+from forklint.project.module import ClassFacts
+from forklint.project.spelling import dotted
+from forklint.summaries.terms import CALL
+
+MIXIN_NAME = re.compile(r"[Mm]ix_?[Ii]n")
+
+
+class Suppliers:
+    """Answers for the classes of one project."""
+
+    def __init__(self, project: Project, attributes: Attributes) -> None:
+        self.project = project
+        self.attributes = attributes
+
+    def may_give_self(self, facts: ClassFacts, name: str) -> bool:
+        """Whether ``self`` in this class may be an object of another class, which has ``name``.
+
+        So it is where a class derived from it has the name, or is not understood. A class that is there for others
+        is judged only if some class of the project uses it: a mixin, if all of these lack the name; any other, if
+        the name stands nowhere in the project.
+        """
+        is_mixin = MIXIN_NAME.search(facts.name) is not None
+        is_for_others = not is_mixin and abstract.is_for_others(self.project, facts)
+        if is_for_others and not is_nowhere(self.project, name):
+            return True
+        derived = []
+        for other in self.project.subclasses(facts):
+            if name not in self.attributes.lacking(other, {name}):
+                return True
+            derived.append(other)
+        strangers = [*self._strangers(facts, derived)]
+        if strangers:
+            return any(len(other.node.bases) > 1 for other in strangers) or not is_nowhere(self.project, name)
+        if not (is_mixin or is_for_others) and self._is_only_combined(derived) and not is_nowhere(self.project, name):
+            return True
+        if is_mixin:
+            return all(MIXIN_NAME.search(other.name) for other in derived)
+        if is_for_others:
+            return not derived and not self._is_made(facts)
+        return not derived and not abstract.can_be_made(self.project, facts)
+
+    def _is_only_combined(self, derived: list[ClassFacts]) -> bool:
+        """Whether some class is combined with others, and none of those that derive from it is ever made."""
+        combined = any(len(other.node.bases) > 1 for other in derived)
+        return combined and not any(self.project.where(CALL, other.name) for other in derived)
+
+    def _is_made(self, facts: ClassFacts) -> bool:
+        """Whether the project makes objects of a class that was meant for others."""
+        return abstract.can_be_made(self.project, facts) and bool(self.project.where(CALL, facts.name))
+
+    def _strangers(self, facts: ClassFacts, derived: list[ClassFacts]) -> Iterator[ClassFacts]:
+        """Give the classes that derive from something of the same name that may be this class, or another."""
+        known = {(other.module.path, other.name) for other in derived}
+        names = self.project.hierarchy.names_for(facts.name)
+        for path, name in self.project.hierarchy.with_base(facts.name):
+            module = self.project.module(path) if (path, name) not in known else None
+            alike = (other for other in (module.classes if module is not None else ()) if other.name == name)
+            yield from (other for other in alike if self._may_mean(facts, other, names))
+
+    def _may_mean(self, facts: ClassFacts, other: ClassFacts, names: frozenset[str]) -> bool:
+        """Whether a base of another class, of one of these names, may be this class after all."""
+        written = (base.value if isinstance(base, ast.Subscript) else base for base in other.node.bases)
+        for base, symbol in zip(written, self.project.bases(other), strict=True):
+            if names.isdisjoint(dotted(base).split(".")):
+                continue
+            if symbol is None or (isinstance(symbol, External) and self._may_be_imported_as(facts, symbol.name)):
+                return True
+            if not is_certain(self.project, other.module, other.scope.parent or other.module.scope, base):
+                return True
+        return False
+
+    def _may_be_imported_as(self, facts: ClassFacts, name: str) -> bool:
+        """Whether a name that leads out of the project may mean this class, by the folders that its file lies in."""
+        module, _, last = name.rpartition(".")
+        if module == "builtins":
+            return not hasattr(builtins, last)  # from a star, or not bound at all
+        path = facts.module.path
+        inside = path.relative_to(self.project.root).parts if path.is_relative_to(self.project.root) else path.parts
+        return not {*inside, path.stem}.isdisjoint(module.split("."))

@@ -1,0 +1,120 @@
+"""Dotted names of torch that no torch has, and are plainly misspelt."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from forklint.members.attribute_stores import is_assigned_somewhere
+from forklint.members.guards import is_excused
+from forklint.rules.unknown_method.nearest import Nearest, is_slip, nearest
+from forklint.knowledge.torch_api import ApiNames, torch_module
+from forklint.project.guard import is_for_type_checkers
+from forklint.project.index import External, Project
+from forklint.project.module import Module
+from forklint.project.scopes import Binding, Kind
+from forklint.records import dataclass
+
+
+@dataclass(frozen=True)
+class Misspelt:
+    """A name that is not in the torch module it is taken from."""
+
+    node: ast.Attribute | ast.ImportFrom
+    owner: ApiNames
+    name: str
+    near: Nearest
+
+
+def misspelt(project: Project, module: Module) -> Iterator[Misspelt]:
+    """The misspelt names of torch that a module imports or reads."""
+    aliases: set[tuple[str, str]] = set()
+    for scope in module.all_scopes:
+        for alias, bindings in scope.bindings.items():
+            for binding in bindings:
+                if binding.kind is not Kind.IMPORT:
+                    break
+                path = _torch_path(binding)
+                if path and binding.attribute and is_misspelt(path):
+                    yield from _imported(project, module, binding, path)
+                elif path and torch_module(path) is not None:
+                    aliases.add((alias, path))
+    wanted: set[str] = set()
+    for alias, path in aliases:
+        tails = set(_pattern(alias).findall(module.document.text))
+        wanted.update(part for tail in tails if is_misspelt(f"{path}.{tail}") for part in tail.split("."))
+    for node in module.nodes if wanted else ():
+        if isinstance(node, ast.Attribute) and node.attr in wanted and isinstance(node.ctx, ast.Load):
+            yield from _read(project, module, node)
+
+
+def _read(project: Project, module: Module, node: ast.Attribute) -> Iterator[Misspelt]:
+    symbol = project.resolve(module, module.scope_at(node), node)
+    owner = _unknown(symbol.name) if isinstance(symbol, External) else None
+    if owner is None or not isinstance(symbol, External) or symbol.name != f"{owner.path}.{node.attr}":
+        return
+    root = ast.unparse(node).partition(".")[0]
+    if not is_excused(module, node, root) and not is_for_type_checkers(module, node):
+        yield from _plain(project, module, node, owner, node.attr)
+
+
+def _imported(project: Project, module: Module, binding: Binding, path: str) -> Iterator[Misspelt]:
+    owner = _unknown(path)
+    node = binding.node
+    if owner is None or not isinstance(node, ast.ImportFrom) or path != f"{owner.path}.{binding.attribute}":
+        return
+    if not isinstance(project.find_module(module, binding.module, binding.level), External):
+        return
+    if not is_excused(module, node, "") and not is_for_type_checkers(module, node):
+        yield from _plain(project, module, node, owner, binding.attribute)
+
+
+def _plain(
+    project: Project, module: Module, node: ast.Attribute | ast.ImportFrom, owner: ApiNames, name: str
+) -> Iterator[Misspelt]:
+    if not is_assigned_somewhere(project, name, [module]):
+        yield Misspelt(node, owner, name, nearest(name, owner.offered))
+
+
+def _torch_path(binding: Binding) -> str:
+    """The dotted name that an import binds, if it is torch's."""
+    if binding.kind is not Kind.IMPORT or binding.level or binding.module.partition(".")[0] != "torch":
+        return ""
+    return f"{binding.module}.{binding.attribute}".rstrip(".")
+
+
+PLUGGED_IN = frozenset({"npu", "mlu", "musa", "hpu", "sdaa", "gcu", "ipu", "xla", "neuron", "maia", "vulkan"})
+"""Backends that packages of their makers put into torch."""
+
+
+@cache
+def _unknown(path: str) -> ApiNames | None:
+    """The module that lacks the next part of a dotted name; None if all is known, or nothing can be said."""
+    parts = path.split(".")
+    for length in range(1, len(parts)):
+        owner = torch_module(".".join(parts[:length]))
+        if owner is None or parts[length].startswith("_") or parts[length] in PLUGGED_IN:
+            return None
+        if parts[length] not in owner.every:
+            return owner
+    return None
+
+
+@cache
+def is_misspelt(path: str) -> bool:
+    """Whether the first part of a dotted name that its module of torch lacks is plainly a slip for one it has."""
+    owner = _unknown(path)
+    if owner is None:
+        return False
+    name = path[len(owner.path) + 1 :].partition(".")[0]
+    if not any(is_slip(name, other) for other in owner.offered):
+        return False
+    near = nearest(name, owner.offered)
+    return near.misspelt and bool(near.outstanding)
+
+
+@cache
+def _pattern(alias: str) -> re.Pattern[str]:
+    return re.compile(rf"{re.escape(alias)}\.(\w+(?:\.\w+)*)")

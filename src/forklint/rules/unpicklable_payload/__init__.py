@@ -1,0 +1,1 @@
+"""FKL204: what is sent to workers, or kept for them, that pickle refuses."""

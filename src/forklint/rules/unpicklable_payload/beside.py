@@ -1,0 +1,126 @@
+"""What datasets keep that pickle refuses, whoever makes them, and the modules that make it for them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forklint.datasets.classes import inherits_dataset
+from forklint.datasets.screening import DatasetScreen
+from forklint.loading.screening import may_make_loader
+from forklint.sending.screening import sending_files
+from forklint.rules.unpicklable_payload.unpicklable import MAX_DEPTH, Unpicklable
+from forklint.rules.unpicklable_payload.values import Culprit, Why
+from forklint.knowledge.unpicklable import refused
+from forklint.summaries.summary import CLASS, FUNCTION, Scope
+from forklint.values.model import Expression, Instance
+
+if TYPE_CHECKING:
+    from forklint.project.index import Project
+    from forklint.project.module import ClassFacts, Module
+
+STEPS = 5_000
+"""Expressions and statements that are looked at for what one dataset keeps."""
+MOST_SENDERS = 40
+"""So many files that send something, and lead to one by imports, are looked at for what that one makes."""
+MOST_NEAR = 10
+"""For so many of those that import it directly, what they import gets from them what it makes."""
+MAKING = re.compile(
+    rb"lambda|Lock\(|Queue\(|Thread\(|Manager\(|Executor\(|cv2\.|collat|worker_init|transform|_fn",
+)
+"""What stands in a file that makes something for another one to send; FKL204 asks for one of these words, too."""
+
+
+def kept_by(project: Project, facts: ClassFacts) -> tuple[Culprit, ...]:
+    """What is refused in any object of a dataset, whoever makes it; an open handle is another rule's."""
+    return project.answer("what a dataset keeps", facts, lambda: tuple(_find_kept(project, facts)))
+
+
+def _find_kept(project: Project, facts: ClassFacts) -> Iterator[Culprit]:
+    here = Expression(facts.module, facts.scope, ast.Constant(None))
+    budget = project.budgets.of("following payloads", STEPS)
+    for culprit in Unpicklable(project, budget).objects.all_kept(Instance(facts), here, MAX_DEPTH):
+        if culprit.why is not Why.HANDLE and not culprit.is_lost:
+            yield culprit
+
+
+def datasets_beside(project: Project, module: Module) -> tuple[ClassFacts, ...]:
+    """The datasets of the modules that import a module directly: they may keep what its functions return."""
+    return project.answer("datasets beside a module", module, lambda: tuple(_find_beside(project, module)))
+
+
+def _find_beside(project: Project, module: Module) -> Iterator[ClassFacts]:
+    if _makers().search(project.data(module.path)) is None:
+        return
+    for other in project.modules(_importing(project, module.path)):
+        yield from (facts for facts in other.classes if inherits_dataset(project, facts))
+
+
+def may_be_kept(project: Project, path: Path, data: bytes) -> bool:
+    """Whether a file makes something that pickle refuses, and files that import it may keep or send it."""
+    is_kept = _makers().search(data) is not None and bool(_importing(project, path))
+    return is_kept or bool(senders_of(project, path))
+
+
+def senders_of(project: Project, path: Path) -> tuple[Path, ...]:
+    """The files that may send what a file makes and pickle refuses.
+
+    They lead to it by imports, or make a loader of what it, or one of those that do, passes to them.
+    """
+    find = lambda: tuple(_find_senders(project, path))  # noqa: E731 - it is short
+    return project.answer("who may send what a file makes", path, find, compared=True)
+
+
+def _find_senders(project: Project, path: Path) -> Iterator[Path]:
+    if not project.owns(path) or not may_make(project, path):
+        return
+    reaching = (one for one in sending_files(project) if one != path and project.graph.reaches(one, path))
+    found = list(islice(reaching, MOST_SENDERS))
+    yield from found
+    near = (path, *project.graph.importers(path)[:MOST_NEAR])
+    beside = dict.fromkeys(other for one in near for other in project.graph.imports(one) if other not in found)
+    yield from (one for one in beside if one != path and project.owns(one) and may_make_loader(project, one))
+
+
+def may_make(project: Project, path: Path) -> bool:
+    """Whether a file makes something that pickle refuses: a lambda, a local function, an object of the table."""
+    if not project.matches(path, MAKING):
+        return False
+    return project.matches(path, _objects()) or _has_local_function(project, path)
+
+
+def _has_local_function(project: Project, path: Path) -> bool:
+    """Whether a function of a file defines another one, or a class has one that no object or class is passed to."""
+    summary = project.summary(path)
+    scopes = summary.scopes if summary is not None else ()
+    return any(scope.kind == FUNCTION and _is_local(scopes, scope) for scope in scopes)
+
+
+def _is_local(scopes: Sequence[Scope], scope: Scope) -> bool:
+    above = scopes[scope.parent].kind if scope.parent > 0 else ""
+    return above == FUNCTION or (above == CLASS and scope.parameters[:1] not in {("self",), ("cls",)})
+
+
+def _importing(project: Project, path: Path) -> tuple[Path, ...]:
+    """The files that import a file directly and may define a dataset."""
+    screen = DatasetScreen(project)
+    importers = (one for one in project.graph.importers(path) if one != path)
+    return tuple(one for one in importers if screen.defines_dataset(one))
+
+
+@cache
+def _makers() -> re.Pattern[bytes]:
+    """What a text has that makes a lambda, a local function or an object of the table."""
+    return re.compile(rb"^[ \t]{8,}def |" + _objects().pattern, re.MULTILINE)
+
+
+@cache
+def _objects() -> re.Pattern[bytes]:
+    """What a text has that makes a lambda or an object of the table."""
+    names = sorted({re.escape(name.rpartition(".")[2]) for name in refused()})
+    return re.compile(rf"\blambda\b|\b(?:{'|'.join(names)})\(".encode())

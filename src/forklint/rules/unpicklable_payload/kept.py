@@ -1,0 +1,141 @@
+"""What objects of a project's classes hold when they are sent: what ``__init__`` stores and pickling takes along."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from forklint.handles.carried import leaves_out, pickling_methods
+from forklint.rules.unpicklable_payload.values import Culprit
+from forklint.knowledge.unpicklable import keeper
+from forklint.project.bindings import block_of
+from forklint.project.entries import stored
+from forklint.project.module import ClassFacts, FunctionFacts
+from forklint.project.nodes import start_of
+from forklint.project.scopes import Function, statements
+from forklint.project.spelling import dotted, first_parameter
+from forklint.runs.calls import callee, method
+from forklint.values import arguments, objects
+from forklint.values.callers import handed_up, is_super_call
+from forklint.values.model import NO_ARGUMENTS, Arguments, Expression, Frame, Instance
+
+if TYPE_CHECKING:
+    from forklint.rules.unpicklable_payload.unpicklable import Unpicklable
+
+REDUCING = {"__reduce__", "__reduce_ex__"}
+CHOOSING = {*REDUCING, "__getstate__", "__getattr__", "__setattr__", "__new__"}
+"""Methods by which a class says itself what it holds, or what is pickled of it."""
+
+
+class Objects:
+    """Answers for objects of the project's classes, for one payload."""
+
+    def __init__(self, unpicklable: Unpicklable) -> None:
+        self._unpicklable = unpicklable
+        self._project = unpicklable.project
+        self._asked: set[ClassFacts] = set()
+
+    def reduces(self, facts: ClassFacts) -> bool:
+        """Whether a class says itself how its objects are made again."""
+        return any(REDUCING & set(owner.methods) for owner in self._project.ancestry(facts).classes)
+
+    def chooses(self, facts: ClassFacts) -> bool:
+        """Whether a class says itself what of an object is pickled, or meddles with attributes."""
+        return any(CHOOSING & set(owner.methods) for owner in self._project.ancestry(facts).classes)
+
+    def kept(self, owner: Instance, given: Expression, depth: int) -> Culprit | None:
+        """What is refused in an object that is made where an expression stands, or is known there."""
+        return next(iter(self.all_kept(owner, given, depth)), None)
+
+    def all_kept(self, owner: Instance, given: Expression, depth: int) -> list[Culprit]:
+        """All that is refused in it, in the order in which it is stored."""
+        facts = owner.facts
+        if facts in self._asked or self.reduces(facts):
+            return []
+        pickling = pickling_methods(self._project.ancestry(facts).classes)
+        self._asked.add(facts)
+        try:
+            return [
+                found
+                for found in self._stored(owner, given, depth - 1)
+                if not any(leaves_out(method, {found.path[0]}) for method in pickling)
+            ]
+        finally:
+            self._asked.discard(facts)
+
+    def _stored(self, owner: Instance, given: Expression, depth: int) -> Iterator[Culprit]:
+        found = method(self._project, owner, "__init__")
+        made = owner.made or NO_ARGUMENTS
+        if found is not None:
+            yield from self._run(Frame(found[0], made, owner, given.frame), owner, depth, {found[0].node})
+        else:
+            yield from self._given_to_base(owner, made, depth)
+
+    def _given_to_base(self, owner: Instance, made: Arguments, depth: int) -> Iterator[Culprit]:
+        """What a base outside the project keeps of the arguments, or an object of its fields."""
+        rows = [keeper(name) for name in self._project.ancestry(owner.facts).external]
+        fields = objects.fields_given(self._unpicklable.evaluator, owner)
+        for name, source in made.keywords.items():
+            if any(row.keeps is None or name in row.keeps for row in rows) or (fields and name in fields.entries):
+                found = self._unpicklable.first([source], depth)
+                if found is not None:
+                    yield found.kept_as(name, owner.facts if found.path else None)
+
+    def _run(self, frame: Frame, owner: Instance, depth: int, seen: set[Function]) -> Iterator[Culprit]:
+        """Give what a method stores that is refused, and what those store that it calls on its object."""
+        function, own = frame.function, first_parameter(frame.function.node)
+        here = Expression(function.module, function.scope, ast.Constant(None), frame)
+        for statement in statements(function.node.body):
+            if not self._unpicklable.budget.spend():
+                return
+            for attribute, value in _stores(statement, own):
+                found = self._unpicklable.of(here.part(value), depth)
+                if found is not None and not _is_replaced(function, statement, attribute, own):
+                    yield found.kept_as(attribute, function.owner if _is_inside(found, function.owner) else None)
+            call = statement.value if isinstance(statement, ast.Expr) else None
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+                yield from self._follow(here.part(call), call.func, owner, depth, seen)
+
+    def _follow(
+        self, call: Expression, function: ast.Attribute, owner: Instance, depth: int, seen: set[Function]
+    ) -> Iterator[Culprit]:
+        """Follow ``super().__init__(...)`` and ``self.method(...)``."""
+        evaluator, node = self._unpicklable.evaluator, call.node
+        is_up = isinstance(node, ast.Call) and is_super_call(node)
+        symbol = self._project.resolve(call.module, call.scope, function) if is_up else None
+        named = (
+            callee(evaluator, call.part(function), None) if not isinstance(symbol, FunctionFacts) else (symbol, owner)
+        )
+        given = handed_up(evaluator, call) if is_up else arguments.of_call(evaluator, call)
+        if named is None and is_up:
+            yield from self._given_to_base(owner, given, depth)
+        elif named is not None and named[1] == owner and named[0].node not in seen and not named[0].node.decorator_list:
+            seen.add(named[0].node)
+            yield from self._run(Frame(named[0], given, owner, call.frame), owner, depth, seen)
+
+
+def _is_inside(found: Culprit, facts: ClassFacts | None) -> bool:
+    return facts is not None and found.module is facts.module and facts.node in found.module.above(found.node)
+
+
+def _stores(statement: ast.stmt, own: str) -> Iterator[tuple[str, ast.expr]]:
+    """Give the attributes of the object that a statement stores, each with its value, or the call that gives it."""
+    whole = statement.value if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call) else None
+    for name, value in stored(statement, own):
+        if value is not None or whole is not None:
+            yield name, value or whole  # type: ignore[misc]
+
+
+def _is_replaced(method: FunctionFacts, statement: ast.stmt, attribute: str, own: str) -> bool:
+    """Whether the method surely stores something else there, or deletes it, later on."""
+    chain = [statement, *method.module.above(statement)]
+    for later in statements(method.node.body):
+        if start_of(later) <= start_of(statement) or later in chain:
+            continue
+        gone = isinstance(later, ast.Delete) and any(dotted(one) == f"{own}.{attribute}" for one in later.targets)
+        if gone or any(name == attribute for name, _ in _stores(later, own)):
+            block = block_of(method.module, later)
+            if any(one in block for one in chain):
+                return True
+    return False

@@ -1,0 +1,88 @@
+"""What a stream holds through its methods: ``WebDataset(shards).map(f)``, ``load_dataset(name).with_transform(f)``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from forklint.rules.unpicklable_payload.values import Culprit
+from forklint.knowledge.unpicklable import Stream, stream
+from forklint.project.index import External, Symbol
+from forklint.project.nodes import is_before
+from forklint.project.scopes import statements
+from forklint.project.spelling import all_arguments
+from forklint.values.model import Expression
+from forklint.values.origins import behind
+
+if TYPE_CHECKING:
+    from forklint.rules.unpicklable_payload.unpicklable import Unpicklable
+
+MOST_NAMES = 5
+"""How many names are followed to the call that makes a stream."""
+
+
+class Stages:
+    """Answers for streams, for one payload."""
+
+    def __init__(self, unpicklable: Unpicklable) -> None:
+        self._unpicklable = unpicklable
+        self._project = unpicklable.project
+
+    def added(self, given: Expression, node: ast.expr, depth: int) -> Culprit | None:
+        """What is refused in the stages that a chain of methods has added to a stream, or in the stream."""
+        calls, root = self._unwound(given, node)
+        row = self._row(given, root) if root is not node else None
+        if row is None:
+            return None
+        return self._first(given, calls, row.adding, depth) or self._unpicklable.of(given.part(root), depth - 1)
+
+    def set_on(self, given: Expression, name: ast.Name, depth: int) -> Culprit | None:
+        """What is refused in what ``dataset.set_transform(f)`` has set on a name's value before it is read."""
+        calls = list(self._calls_on(given, name))
+        row = self._row(given, name) if calls else None
+        return self._first(given, calls, row.setting, depth) if row is not None else None
+
+    def _first(self, given: Expression, calls: list[ast.Call], methods: frozenset[str], depth: int) -> Culprit | None:
+        """What is refused first in the arguments of those calls that are of one of the methods."""
+        parts = (
+            part
+            for call in calls
+            if isinstance(call.func, ast.Attribute) and call.func.attr in methods
+            for part in all_arguments(call)
+        )
+        return next((found for part in parts if (found := self._unpicklable.of(given.part(part), depth - 1))), None)
+
+    def _unwound(self, given: Expression, node: ast.expr) -> tuple[list[ast.Call], ast.expr]:
+        """The calls of methods in ``root.method(...)[item].method(...)``, and the root."""
+        calls = []
+        while True:
+            if isinstance(node, ast.Subscript):
+                node = node.value
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not self._made(given, node):
+                calls.append(node)
+                node = node.func.value
+            else:
+                return calls, node
+
+    def _made(self, given: Expression, call: ast.Call) -> Symbol | None:
+        return self._project.resolve(given.module, given.scope, call.func)
+
+    def _row(self, given: Expression, node: ast.expr, names: int = MOST_NAMES) -> Stream | None:
+        """The row of the call that makes the stream which an expression is; None if it is none, or that is not seen."""
+        _, root = self._unwound(given, node)
+        symbol = self._made(given, root) if isinstance(root, ast.Call) else None
+        if isinstance(symbol, External):
+            return stream(symbol.name)
+        nearer = behind(self._unpicklable.evaluator, given.part(root), perhaps=True) if names else ()
+        rows = (self._row(one, one.node, names - 1) for one in nearer)
+        return next((row for row in rows if row is not None), None)
+
+    def _calls_on(self, given: Expression, name: ast.Name) -> Iterator[ast.Call]:
+        """Calls, alone in their statements, of methods of a name or of its items, before the name is read."""
+        for statement in statements(given.scope.node.body):
+            call = statement.value if isinstance(statement, ast.Expr) else None
+            if isinstance(call, ast.Call) and is_before(call, name):
+                calls, root = self._unwound(given, call)
+                if len(calls) == 1 and isinstance(root, ast.Name) and root.id == name.id:
+                    yield call

@@ -1,0 +1,1 @@
+"""FKL205: variables with which forked children hang."""

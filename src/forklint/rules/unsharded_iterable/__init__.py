@@ -1,0 +1,1 @@
+"""FKL303: iterable datasets of which each worker gives all samples."""
