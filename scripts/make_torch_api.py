@@ -28,8 +28,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from forklint.rules.unknown_method.members import dotted, members_of
 from forklint.project.scopes import statements
+from forklint.rules.unknown_method.members import dotted, members_of
 
 TARGET = Path(__file__).parent.parent / "src/forklint/knowledge/torch_api.json"
 

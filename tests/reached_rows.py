@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from forklint.config import Settings
-from forklint.starting.reach import reached
 from forklint.project.index import Project
+from forklint.starting.reach import reached
 
 HEAD = """\
 import contextlib, functools, itertools, os, sys

@@ -20,8 +20,16 @@ LAYERS = [
     "project",
     "values",
     "runs",
-    "facts",
     "edits",
+    "machines",
+    "members",
+    "loading",
+    "datasets",
+    "starting",
+    "sending",
+    "forking",
+    "environment",
+    "handles",
     "rules",
     "skipped",
     "prefilter",
@@ -56,17 +64,19 @@ def room(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
-def imported(tree: ast.Module) -> set[str]:
-    """Rooms of forklint that a file imports, whenever it does."""
+def imported(tree: ast.Module, within: str = "forklint.") -> set[str]:
+    """Rooms of forklint, or of a package in it, that a file imports, whenever it does."""
     names = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return {name.split(".")[1] for name in names if name.startswith("forklint.")}
+    return {name.removeprefix(within).split(".")[0] for name in names if name.startswith(within)}
 
 
+SHARED_BY_RULES = {"base", "needs", "registry", "table"}
+RULES = sorted(path for path in (SOURCE / "rules").iterdir() if path.name != "__pycache__")
 FILES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
 
 
@@ -76,6 +86,14 @@ def test_imports_point_one_way(path: Path) -> None:
     for other in imported(ast.parse(path.read_text(encoding="utf-8"))) & set(LAYERS):
         allowed = LAYERS.index(other) <= LAYERS.index(here) or (here, other) in UPWARDS
         assert allowed, f"{here} imports {other}"
+
+
+@pytest.mark.parametrize("path", RULES, ids=lambda path: path.stem)
+def test_no_rule_rests_on_another(path: Path) -> None:
+    """What two rules need stands in a package below them."""
+    for file in [path] if path.is_file() else path.rglob("*.py"):
+        others = imported(ast.parse(file.read_text(encoding="utf-8")), "forklint.rules.")
+        assert others <= {path.stem, *SHARED_BY_RULES}, file.name
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))

@@ -9,7 +9,21 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "forklint"
-FOLDERS = ("facts", "edits", "rules")
+FOLDERS = (
+    *(
+        "edits",
+        "machines",
+        "members",
+        "loading",
+        "datasets",
+        "starting",
+        "sending",
+        "forking",
+        "environment",
+        "handles",
+    ),
+    "rules",
+)
 SEES = {"exists", "is_file", "is_dir", "is_symlink", "stat", "lstat", "open", "read_text", "read_bytes", "iterdir"}
 SEES |= {"glob", "rglob", "walk", "scandir", "listdir", "isfile", "isdir", "getsize", "realpath", "getenv", "getcwd"}
 NAMED = {("os", "environ"), ("os", "getcwd"), ("Path", "cwd"), ("Path", "home"), ("sys", "platform"), ("sys", "path")}

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from fixture_cases import FIXTURES, lint
 
-from forklint.rules.unknown_method.nearest import nearest
 from forklint.knowledge import table
 from forklint.knowledge.torch_api import torch_class, torch_module
+from forklint.rules.unknown_method.nearest import nearest
 
 FOLDER = FIXTURES / "FKL501_unknown_method"
 SCRIPTS = (

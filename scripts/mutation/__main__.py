@@ -34,7 +34,9 @@ TESTS = (
     "tests/runs/test_what_runs.py",
     "tests/test_traces.py",
     "tests/test_platforms.py",
-    "tests/facts",
+    "tests/handles",
+    "tests/loading",
+    "tests/starting",
     "tests/rules",
     "tests/test_fixtures.py",
 )

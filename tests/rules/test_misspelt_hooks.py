@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from needed import need_torch
 
-from forklint.rules.misspelt_hook.meaning import meant_by, meant_hook
 from forklint.knowledge.hooks import meant_keywords, roles
 from forklint.knowledge.starters import TORCH, starters
+from forklint.rules.misspelt_hook.meaning import meant_by, meant_hook
 
 need_torch()
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "FKL502_misspelt_hook"

@@ -12,11 +12,11 @@ import pytest
 from needed import need_torch
 
 from forklint.config import Settings
-from forklint.loading.loaders import Loader
-from forklint.rules.conflicting_loader_options.by_machine import conflicts_somewhere
 from forklint.knowledge.loader_options import Refusal, refusals
 from forklint.knowledge.starters import TORCH, starters
+from forklint.loading.loaders import Loader
 from forklint.project.index import Project
+from forklint.rules.conflicting_loader_options.by_machine import conflicts_somewhere
 
 need_torch()
 

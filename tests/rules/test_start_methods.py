@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from forklint.config import Settings
-from forklint.rules.start_method_misuse import misuse
 from forklint.knowledge import table
 from forklint.project.index import Project
+from forklint.rules.start_method_misuse import misuse
 
 CALLS = {"Value": "Value('i', 0)", "Array": "Array('i', 3)", "Barrier": "Barrier(2)", "Pool": "Pool(1)"}
 SETTLING = [CALLS.get(name, f"{name}()") for name in table("starters.toml")["settles_start_method"]["names"]]

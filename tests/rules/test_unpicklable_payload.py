@@ -18,9 +18,9 @@ from needed import need_torch
 
 from forklint.config import Settings
 from forklint.engine import Linter, Options
-from forklint.rules.unpicklable_payload.beside import MAKING
 from forklint.knowledge.unpicklable import refused
 from forklint.project.index import Project
+from forklint.rules.unpicklable_payload.beside import MAKING
 from forklint.rules.unpicklable_payload.rule import UnpicklablePayload
 
 ARGUMENTS: dict[str, tuple[Any, ...]] = {

@@ -6,8 +6,8 @@ import ast
 import re
 from typing import NamedTuple
 
-from forklint.loading.datasets import given_to_loaders
 from forklint.knowledge.datasets import entries, is_base, loading_words
+from forklint.loading.datasets import given_to_loaders
 from forklint.project.graph import word_test
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module

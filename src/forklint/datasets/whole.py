@@ -6,14 +6,14 @@ import ast
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from forklint.datasets.giving import Giving, givings
+from forklint.datasets.sources import Sources
 from forklint.datasets.workers import attributes_read, worker_methods
+from forklint.knowledge.streams import stream_words
 from forklint.loading.certainty import has_none_by_default
 from forklint.loading.datasets import class_of, classes_of
 from forklint.loading.loaders import Loader, loaders_of
 from forklint.loading.screening import may_make_loader
-from forklint.datasets.giving import Giving, givings
-from forklint.datasets.sources import Sources
-from forklint.knowledge.streams import stream_words
 from forklint.project.certainty import has_certain_bases
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module

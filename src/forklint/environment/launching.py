@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from forklint.environment import loaded as execution
 from forklint.environment.settings import Setting, is_kernel
 from forklint.environment.tables import environment_of
-from forklint.starting.methods import METHODS, asked_by
 from forklint.knowledge.environment import Launchers
 from forklint.project.index import External, Project
 from forklint.project.module import FunctionFacts, Module
@@ -17,6 +16,7 @@ from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Function
 from forklint.project.spelling import argument, last_name
 from forklint.records import dataclass
+from forklint.starting.methods import METHODS, asked_by
 from forklint.summaries.terms import WORD
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from forklint.edits import cst
 from forklint.edits.proposal import Proposal
-from forklint.environment.purity import holds_above, is_constant, is_pure
 from forklint.edits.tree import Tree
 from forklint.environment.late import Late
+from forklint.environment.purity import holds_above, is_constant, is_pure
 from forklint.environment.settings import magic_variable, settings_in
 from forklint.model import Applicability
 from forklint.project.guard import asks_for_name

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from forklint.loading.screening import loader_names
 from forklint.knowledge.poisons import poisons
+from forklint.loading.screening import loader_names
 from forklint.project.index import Project
 from forklint.runs.reached import Names, Sought
 from forklint.summaries.summary import Import

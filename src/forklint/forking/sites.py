@@ -6,11 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from forklint.forking.screening import NUMBER, STARTERS, names_of_sites
+from forklint.knowledge.starters import Starter, starters
 from forklint.loading.datasets import class_of
 from forklint.loading.loaders import workers_of
 from forklint.loading.rows import loader_row, rows_above
-from forklint.starting.methods import DEFAULT_METHOD, Asked, asked_by, asked_of, forked, set_for
-from forklint.knowledge.starters import Starter, starters
 from forklint.model import Cell
 from forklint.project.graph import word_test
 from forklint.project.index import Project
@@ -18,6 +17,7 @@ from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import argument, last_name
 from forklint.records import dataclass
+from forklint.starting.methods import DEFAULT_METHOD, Asked, asked_by, asked_of, forked, set_for
 from forklint.values.arithmetic import number_of
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression, Instance, Made

@@ -6,12 +6,12 @@ import ast
 import re
 from collections.abc import Iterator
 
-from forklint.machines import programs
-from forklint.members.attribute_stores import is_assigned_somewhere
+from forklint.knowledge.loader_options import Refusal, refusals
 from forklint.loading import constants
 from forklint.loading.given import Given
 from forklint.loading.loader_calls import LoaderCall, loader_calls
-from forklint.knowledge.loader_options import Refusal, refusals
+from forklint.machines import programs
+from forklint.members.attribute_stores import is_assigned_somewhere
 from forklint.project.index import Project
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from forklint.knowledge.starters import Starter
+from forklint.loading.given import Given
 from forklint.loading.loaders import Loader
 from forklint.loading.rows import sure_row
 from forklint.loading.screening import may_be_loader
-from forklint.loading.given import Given
-from forklint.knowledge.starters import Starter
 from forklint.project.index import Project
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below

@@ -8,11 +8,11 @@ from dataclasses import field
 from pathlib import Path
 from typing import TypeVar
 
+from forklint.knowledge.starters import Starter, starters
 from forklint.loading import datasets
 from forklint.loading.rows import PARTIAL, loader_row, partial_of, row_above, rows_above
 from forklint.loading.screening import loader_names, may_make_loader
 from forklint.machines.trials import is_test_file
-from forklint.knowledge.starters import Starter, starters
 from forklint.model import Link
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, CodeLink, FunctionFacts, Module

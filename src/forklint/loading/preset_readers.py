@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from forklint.loading.worker_flow import is_other_call
 from forklint.knowledge import presets
+from forklint.loading.rows import is_other_call
 from forklint.project import entries
 from forklint.project.index import Project
 from forklint.project.module import Module

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from forklint.knowledge import presets
 from forklint.knowledge.starters import Starter, starters
 from forklint.project.certainty import has_certain_bases, is_certain
 from forklint.project.index import External, Project, Symbol
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import FUNCTIONS, Scope
+from forklint.project.spelling import last_name
 from forklint.values.model import Expression
 
 PARTIAL = frozenset({"functools.partial"})
@@ -134,3 +136,8 @@ def _super_row(project: Project, module: Module, scope: Scope, owner: ast.expr) 
 def _combining(project: Project, facts: ClassFacts) -> Iterator[ClassFacts]:
     """Give the classes that derive from one and from another class as well: ``super()`` may then mean the other."""
     return (one for one in project.subclasses(facts) if len(one.node.bases) > 1)
+
+
+def is_other_call(call: ast.Call) -> bool:
+    """Whether a call plainly takes its number of workers for something else: a pool, threads."""
+    return last_name(call.func).lower().endswith(tuple(presets.listed("loaders", "other_calls")))

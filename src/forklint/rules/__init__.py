@@ -1,1 +1,1 @@
-"""The rules, one module each. A new file with a subclass of ``base.Rule`` is found automatically."""
+"""The rules: one module each, or ``rule.py`` in a folder of its own. A subclass of ``base.Rule`` in one is found by itself."""

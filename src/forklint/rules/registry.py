@@ -47,7 +47,13 @@ def drawn(settings: Settings) -> tuple[Card, ...]:
 
 
 def _drawn(rule: type[Rule], settings: Settings) -> Card:
-    return Card(rule.code, rule.name, rule.__module__.removeprefix(f"{rules.__name__}."), rule.preview, rule.needs_under(settings))
+    return Card(
+        rule.code,
+        rule.name,
+        rule.__module__.removeprefix(f"{rules.__name__}."),
+        rule.preview,
+        rule.needs_under(settings),
+    )
 
 
 @cache
@@ -62,9 +68,9 @@ def _written() -> tuple[Card, ...]:
 
 
 def files() -> frozenset[str]:
-    """The names of what is in this folder; those that were written down where it is an archive, which does not change."""
+    """The names in this folder; those that were written down where it is an archive, which does not change."""
     try:
-        names = (name for name in os.listdir(Path(__file__).parent) if name != "__pycache__")
+        names = [entry.name for entry in os.scandir(Path(__file__).parent) if entry.name != "__pycache__"]
         return frozenset(name for name in names if name.endswith(".py") or "." not in name)
     except OSError:
         from forklint.rules import table

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forklint.loading.loaders import files_with_loaders
-from forklint.loading.screening import loader_names
 from forklint.knowledge.starters import starters
 from forklint.knowledge.unpicklable import senders
+from forklint.loading.loaders import files_with_loaders
+from forklint.loading.screening import loader_names
 from forklint.summaries.summary import CLASS, FUNCTION
 from forklint.summaries.terms import CALL
 

@@ -8,13 +8,11 @@ from dataclasses import field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+from forklint.knowledge.starters import Starter, starters
+from forklint.knowledge.unpicklable import senders
 from forklint.loading.loaders import Loader, loader_at, loaders_of
 from forklint.loading.rows import loader_row
 from forklint.loading.screening import loader_names
-from forklint.sending.screening import launching, names_of_senders, names_of_what_loads
-from forklint.starting.methods import asked_by, asked_of, cells_for, forked, set_for
-from forklint.knowledge.starters import Starter, starters
-from forklint.knowledge.unpicklable import senders
 from forklint.model import Cell
 from forklint.project.bindings import reaching
 from forklint.project.index import External
@@ -24,6 +22,8 @@ from forklint.project.scopes import Binding, Kind, parameters
 from forklint.project.spelling import all_arguments, argument, last_name
 from forklint.records import dataclass
 from forklint.runs.calls import callee, runs_at_once
+from forklint.sending.screening import launching, names_of_senders, names_of_what_loads
+from forklint.starting.methods import asked_by, asked_of, cells_for, forked, set_for
 from forklint.summaries.terms import CALL
 from forklint.values import arguments
 from forklint.values.callers import is_super_call

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from forklint.starting.methods import DEFAULT_METHOD, UNKNOWN, cells_of
-from forklint.starting.starts import SPAWNING, ProcessStarts, SetsMethod, Starts
 from forklint.model import Cell, Link
 from forklint.project.scopes import FUNCTIONS
 from forklint.records import dataclass
 from forklint.runs.programs import Program, budget_for
 from forklint.runs.walk import trace_of_module
+from forklint.starting.methods import DEFAULT_METHOD, UNKNOWN, cells_of
+from forklint.starting.starts import SPAWNING, ProcessStarts, SetsMethod, Starts
 from forklint.values.model import Constant, Expression
 from forklint.values.worlds import EVERYWHERE, PLATFORMS
 

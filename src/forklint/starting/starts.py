@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
+from forklint.knowledge.starters import Starter, iteration, starters
 from forklint.loading.loaders import Loader, WorkerCount, loader_held
 from forklint.loading.rows import rows_above
-from forklint.starting import screening
-from forklint.starting.methods import DEFAULT_METHOD, UNKNOWN, asked_by, asked_of
-from forklint.knowledge.starters import Starter, iteration, starters
 from forklint.model import Link
 from forklint.project.index import External
 from forklint.project.module import ClassFacts, CodeLink, FunctionFacts
@@ -21,6 +19,8 @@ from forklint.runs.calls import method
 from forklint.runs.reached import Place, may_reach
 from forklint.runs.trace import Event
 from forklint.runs.walk import Topic
+from forklint.starting import screening
+from forklint.starting.methods import DEFAULT_METHOD, UNKNOWN, asked_by, asked_of
 from forklint.values import arguments, arithmetic
 from forklint.values.model import Absent, Constant, Expression, Found, Instance, Made
 from forklint.values.numbers import Workers

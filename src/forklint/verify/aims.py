@@ -13,18 +13,18 @@ from typing import Any, TypeVar
 from forklint.environment.launching import launches
 from forklint.environment.settings import settings_in
 from forklint.handles.openers import Openers
-from forklint.rules.misspelt_hook.meaning import meant_hook
-from forklint.members.attribute_stores import is_assigned_somewhere
-from forklint.rules.unknown_method.attributes import Attributes
-from forklint.members.guards import is_excused, is_hidden, is_method_excused
-from forklint.rules.unknown_method.suppliers import Suppliers
-from forklint.sending.sites import Sites
 from forklint.knowledge.handles import openers
 from forklint.knowledge.random_streams import generators
+from forklint.members.attribute_stores import is_assigned_somewhere
+from forklint.members.guards import is_excused, is_hidden, is_method_excused
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS
+from forklint.rules.misspelt_hook.meaning import meant_hook
+from forklint.rules.unknown_method.attributes import Attributes
+from forklint.rules.unknown_method.suppliers import Suppliers
+from forklint.sending.sites import Sites
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression, Instance
 

@@ -16,8 +16,8 @@ from forklint.rules.needs import Needs
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
-    from forklint.rules.accelerator_in_worker.workers import WorkerUse, WorkerUses
     from forklint.project.module import Module
+    from forklint.rules.accelerator_in_worker.workers import WorkerUse, WorkerUses
 
 RUN_BY_WORKERS = re.compile(r"Dataset|collate|__getitem__|__iter__|__call__|worker_init")
 MOVING = frozenset({"cuda", "mps", "xpu", "hpu", "to"})

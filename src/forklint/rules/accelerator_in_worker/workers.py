@@ -9,12 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forklint.rules.accelerator_in_worker.devices import may_use, used_by
 from forklint.datasets.workers import Code, attributes_read, reached_from, with_called, worker_methods
+from forklint.knowledge.accelerators import accelerator_words
 from forklint.loading.datasets import classes_of
 from forklint.loading.loaders import files_with_loaders
-from forklint.sending.sites import Sites
-from forklint.knowledge.accelerators import accelerator_words
 from forklint.project.bindings import is_shadowed
 from forklint.project.index import Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -22,7 +20,9 @@ from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, Kind, statements
 from forklint.project.spelling import all_arguments, first_parameter, is_name
 from forklint.records import dataclass
+from forklint.rules.accelerator_in_worker.devices import may_use, used_by
 from forklint.runs.calls import callees, method
+from forklint.sending.sites import Sites
 from forklint.values import arguments
 from forklint.values.arithmetic import is_true, question_in
 from forklint.values.evaluator import Evaluator

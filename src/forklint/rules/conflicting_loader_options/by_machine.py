@@ -6,13 +6,13 @@ import ast
 import itertools
 from collections.abc import Iterable, Iterator
 
+from forklint.knowledge.loader_options import Refusal, refusals
 from forklint.loading.certainty import has_none_by_default
-from forklint.loading.loaders import Loader, loaders_of
 from forklint.loading.conflicts import Conflict, asks_for, is_expected, is_taken
 from forklint.loading.constants import is_of_kind
 from forklint.loading.given import Given
 from forklint.loading.loader_calls import LoaderCall
-from forklint.knowledge.loader_options import Refusal, refusals
+from forklint.loading.loaders import Loader, loaders_of
 from forklint.model import Link
 from forklint.project.index import Project
 from forklint.project.module import CodeLink, Module

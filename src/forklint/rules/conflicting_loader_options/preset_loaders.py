@@ -8,11 +8,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from forklint.loading.loaders import Loader, loaders_of
-from forklint.loading.rows import sure_row
-from forklint.loading.preset_readers import PresetReaders
-from forklint.loading.conflicts import is_expected
 from forklint.knowledge.loader_options import Refusal, refusals
+from forklint.loading.conflicts import is_expected
+from forklint.loading.loaders import Loader, loaders_of
+from forklint.loading.preset_readers import PresetReaders
+from forklint.loading.rows import sure_row
 from forklint.model import Link
 from forklint.project.index import Project
 from forklint.records import dataclass

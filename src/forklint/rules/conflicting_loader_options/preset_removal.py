@@ -5,9 +5,9 @@ from __future__ import annotations
 from forklint.edits.preset_text import Change, changed
 from forklint.edits.text import edits_between
 from forklint.loading.preset_readers import PresetReaders
-from forklint.rules.conflicting_loader_options.preset_loaders import PresetConflict
 from forklint.model import Edit
 from forklint.project.index import Project
+from forklint.rules.conflicting_loader_options.preset_loaders import PresetConflict
 from forklint.source.presets import Preset
 
 WORDS = {"None": "null", "False": "false"}

@@ -16,8 +16,8 @@ from forklint.rules.needs import Needs
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
     from forklint.loading.conflicts import Conflict
-    from forklint.rules.conflicting_loader_options.preset_loaders import PresetConflict
     from forklint.project.module import Module
+    from forklint.rules.conflicting_loader_options.preset_loaders import PresetConflict
     from forklint.source.presets import Preset
 
 BY_PLACE = re.compile(rb",\s*(?:True|[\d.]+)\s*[,)]")

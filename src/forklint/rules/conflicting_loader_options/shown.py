@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from forklint.knowledge.loader_options import refusals
+from forklint.knowledge.starters import TORCH
 from forklint.loading import constants
 from forklint.loading.conflicts import Conflict
 from forklint.loading.given import Given
-from forklint.rules.conflicting_loader_options.preset_loaders import PresetConflict
-from forklint.knowledge.loader_options import refusals
-from forklint.knowledge.starters import TORCH
 from forklint.project.index import Project
+from forklint.rules.conflicting_loader_options.preset_loaders import PresetConflict
 
 DECIDING = frozenset(
     {

@@ -13,8 +13,8 @@ from forklint.rules.base import Rule, Suspect
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
-    from forklint.rules.daft_udf_process.classes import Undecided
     from forklint.project.module import Module
+    from forklint.rules.daft_udf_process.classes import Undecided
 
 
 class DaftUdfProcess(Rule):

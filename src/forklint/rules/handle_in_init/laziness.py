@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from forklint.datasets.workers import attributes_read
-from forklint.rules.handle_in_init import reopening
 from forklint.handles.carried import PICKLING, Carried
-from forklint.rules.handle_in_init.opening import NotLazyError, Opening, Splitter, assigned, is_list_of
 from forklint.project.bindings import block_of
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -17,6 +15,8 @@ from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, statements
 from forklint.project.spelling import all_arguments
 from forklint.records import dataclass
+from forklint.rules.handle_in_init import reopening
+from forklint.rules.handle_in_init.opening import NotLazyError, Opening, Splitter, assigned, is_list_of
 
 PLAIN_BASES = ("torch.utils.data.", "torchvision.", "abc.", "typing.", "builtins.object", "collections.abc.")
 """Bases outside the project that are known to have no ``__getstate__``."""

@@ -10,11 +10,11 @@ from forklint.edits import cst
 from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree, small_statement
 from forklint.handles.carried import Carried
-from forklint.rules.handle_in_init.laziness import Plan, plan
-from forklint.rules.handle_in_init.opening import NotLazyError
 from forklint.model import Applicability
 from forklint.project.index import Project
 from forklint.project.module import Module
+from forklint.rules.handle_in_init.laziness import Plan, plan
+from forklint.rules.handle_in_init.opening import NotLazyError
 
 PROPERTY = """
 _{stem}_handle = _{stem}_pid = {source_default}None
@@ -142,7 +142,7 @@ class _Rewriting:
         return [line.with_changes(leading_lines=[blank]) for line in body]
 
     def _rewrite(self, changes: dict[cst.CSTNode, cst.CSTNode], removed: set[cst.CSTNode]) -> Tree:
-        import libcst  # noqa: PLC0415 - see forklint.edits.cst
+        import libcst
 
         anchor, methods = self._node(self._plan.anchor), self._methods()
         closing = self._node(self._plan.close_after) if self._plan.close_after and self._closes else None
@@ -178,7 +178,7 @@ class _Rewriting:
         notebook = self._module.document.notebook
         if notebook is None:
             return None
-        from forklint.source.magics import cell_magic  # noqa: PLC0415 - most handles are in no notebook
+        from forklint.source.magics import cell_magic
 
         part = notebook.part_at(self._plan.anchor.lineno)
         own = [line for line in self._module.tree.body if notebook.part_at(line.lineno) is part]

@@ -19,15 +19,15 @@ from forklint.datasets.workers import (
     worker_methods,
 )
 from forklint.handles.carried import Handles, checks_process
-from forklint.rules.handle_in_init.lasting import Kept, Lasting, is_of_class
 from forklint.handles.read_early import early_calls
 from forklint.handles.shapes import CLOSING_METHODS
-from forklint.rules.handle_in_init.shared import Asked, SharedHandle
 from forklint.project.index import Project, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import all_arguments, dotted, first_parameter, is_name, last_name
+from forklint.rules.handle_in_init.lasting import Kept, Lasting, is_of_class
+from forklint.rules.handle_in_init.shared import Asked, SharedHandle
 
 CLOSING = CLOSING_METHODS | {"cache_clear"}
 EMPTYING = frozenset({"clear", "pop", "popitem"})

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from forklint.config import Settings
     from forklint.edits.tree import Tree
     from forklint.handles.carried import Carried, Handles
-    from forklint.rules.handle_in_init.process_wide import ProcessWideHandles
     from forklint.handles.screening import HandleScreen
-    from forklint.rules.handle_in_init.shared import SharedHandle, SharedHandles
     from forklint.knowledge.handles import Handle
     from forklint.project.module import CodeLink, Module
+    from forklint.rules.handle_in_init.process_wide import ProcessWideHandles
+    from forklint.rules.handle_in_init.shared import SharedHandle, SharedHandles
 
 NESTED = re.compile(rb"\([^()]*\w\s*\(")
 """A call among the arguments of another."""
@@ -225,8 +225,8 @@ class HandleInInit(Rule):
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Open it lazily, once per process."""
-        from forklint.rules.handle_in_init import lazy_handle
         from forklint.handles.carried import Carried
+        from forklint.rules.handle_in_init import lazy_handle
 
         if isinstance(suspect.facts, Carried) and suspect.facts.early is not None:
             what = "close it before the loader is created, or reopen it if the process id has changed"

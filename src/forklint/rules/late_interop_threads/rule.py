@@ -15,8 +15,8 @@ from forklint.rules.needs import Needs
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
-    from forklint.rules.late_interop_threads.interop import LateCall
     from forklint.project.module import Module
+    from forklint.rules.late_interop_threads.interop import LateCall
     from forklint.runs.trace import Place
 
 SETS = "set_num_interop_threads"

@@ -7,8 +7,8 @@ import ast
 from forklint.edits import cst
 from forklint.edits.places import Places
 from forklint.edits.tree import Tree, find
-from forklint.rules.legacy_byte_tensor.byte_tensors import ByteTensor
 from forklint.project.module import Module
+from forklint.rules.legacy_byte_tensor.byte_tensors import ByteTensor
 
 
 def without_storage(tree: Tree, module: Module, found: ByteTensor) -> Tree | None:

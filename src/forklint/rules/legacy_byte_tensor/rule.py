@@ -12,8 +12,8 @@ from forklint.rules.base import Rule, Suspect
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
-    from forklint.rules.legacy_byte_tensor.byte_tensors import ByteTensor
     from forklint.project.module import Module
+    from forklint.rules.legacy_byte_tensor.byte_tensors import ByteTensor
 
 MESSAGE = "`torch.ByteStorage` is deprecated and will be removed from torch: use `torch.frombuffer`"
 

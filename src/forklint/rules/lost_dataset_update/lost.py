@@ -13,13 +13,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from forklint.datasets.workers import attributes_read, worker_methods
-from forklint.sending.sites import Sites
 from forklint.project import entries
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, statements
 from forklint.project.spelling import argument, dotted, text_of
 from forklint.records import dataclass
 from forklint.runs.calls import callees
+from forklint.sending.sites import Sites
 from forklint.values import objects
 from forklint.values.arguments import of_call
 from forklint.values.evaluator import Evaluator

@@ -13,8 +13,8 @@ from forklint.rules.needs import Needs
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
-    from forklint.rules.lost_dataset_update.lost import Lost, LostUpdates
     from forklint.project.module import Module
+    from forklint.rules.lost_dataset_update.lost import Lost, LostUpdates
 
 LOOPS = (b"for ", b"while ")
 

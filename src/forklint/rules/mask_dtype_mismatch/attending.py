@@ -5,9 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from forklint.rules.mask_dtype_mismatch.objects import held
-from forklint.rules.mask_dtype_mismatch.tensors import Tensors
-from forklint.rules.mask_dtype_mismatch.values import NONE, Tensor
 from forklint.knowledge.attention import Attention, attention, mask_names
 from forklint.project.certainty import is_certain
 from forklint.project.index import External, Project
@@ -15,6 +12,9 @@ from forklint.project.module import Module
 from forklint.project.scopes import Scope
 from forklint.project.spelling import hides_arguments
 from forklint.records import dataclass
+from forklint.rules.mask_dtype_mismatch.objects import held
+from forklint.rules.mask_dtype_mismatch.tensors import Tensors
+from forklint.rules.mask_dtype_mismatch.values import NONE, Tensor
 
 STEPS_PER_FILE = 10_000
 """Expressions that are looked at for the masks of one file, all together, whatever is in it, ..."""

@@ -13,8 +13,8 @@ from forklint.rules.base import Rule, Suspect
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
-    from forklint.rules.mask_dtype_mismatch.attending import Mask, Wrong
     from forklint.project.module import CodeLink, Module
+    from forklint.rules.mask_dtype_mismatch.attending import Mask, Wrong
 
 SEVERITIES = {"integers": Severity.ERROR, "added": Severity.ERROR}
 BY_HAND = "use `.bool()` if its ones mark hidden positions, `== 0` if they mark visible ones"

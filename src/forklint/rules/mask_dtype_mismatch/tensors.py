@@ -11,6 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from forklint.knowledge.attention import Making, making
+from forklint.project.budget import Budget
+from forklint.project.certainty import is_certain
+from forklint.project.index import External, Project
+from forklint.project.module import Module
+from forklint.project.nodes import nodes_below
+from forklint.project.scopes import Scope
 from forklint.rules.mask_dtype_mismatch.objects import held
 from forklint.rules.mask_dtype_mismatch.values import (
     BINARY,
@@ -29,13 +36,6 @@ from forklint.rules.mask_dtype_mismatch.values import (
     refilled,
     written_out,
 )
-from forklint.knowledge.attention import Making, making
-from forklint.project.budget import Budget
-from forklint.project.certainty import is_certain
-from forklint.project.index import External, Project
-from forklint.project.module import Module
-from forklint.project.nodes import nodes_below
-from forklint.project.scopes import Scope
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression
 from forklint.values.origins import behind

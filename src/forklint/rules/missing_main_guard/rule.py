@@ -18,10 +18,10 @@ from forklint.rules.needs import Needs, Words, last_names
 if TYPE_CHECKING:
     from forklint.config import Settings
     from forklint.edits.tree import Tree
-    from forklint.rules.missing_main_guard import guarding
-    from forklint.starting.reach import Reach
     from forklint.project.index import Project
     from forklint.project.module import Module
+    from forklint.rules.missing_main_guard import guarding
+    from forklint.starting.reach import Reach
 
     Line = cst.SimpleStatementLine | cst.If | cst.For | cst.With | cst.While | cst.Try | cst.FunctionDef | cst.ClassDef
 
@@ -207,8 +207,8 @@ def _is_in_package(project: Project, module: Module) -> bool:
 
 def _made_for_others(project: Project, module: Module, suspect: Suspect) -> guarding.Refusal | None:
     """Refuse in a module of a package that keeps what it starts, such as a manager, in a variable for others."""
-    from forklint.rules.missing_main_guard import guarding
     from forklint.project.nodes import nodes_below
+    from forklint.rules.missing_main_guard import guarding
 
     if not _is_in_package(project, module) or not suspect.facts.what.startswith("calls"):
         return None

@@ -5,20 +5,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from forklint.rules.misspelt_hook.meaning import SHORT, meant_by
-from forklint.loading.rows import plain_row, sole_row
-from forklint.loading.screening import may_be_loader
+from forklint.knowledge.hooks import meant_keywords
+from forklint.knowledge.starters import Starter
 from forklint.loading.conflicts import is_expected
 from forklint.loading.given import Given
 from forklint.loading.loader_calls import loader_calls
-from forklint.knowledge.hooks import meant_keywords
-from forklint.knowledge.starters import Starter
+from forklint.loading.rows import plain_row, sole_row
+from forklint.loading.screening import may_be_loader
 from forklint.project.certainty import is_certain
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, parameters
 from forklint.records import dataclass
+from forklint.rules.misspelt_hook.meaning import SHORT, meant_by
 from forklint.values.model import Expression
 
 FORGIVING = frozenset({"TypeError", "Exception", "BaseException"})

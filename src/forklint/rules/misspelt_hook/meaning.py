@@ -5,8 +5,8 @@ from __future__ import annotations
 import builtins
 from functools import cache
 
-from forklint.members.slips import is_one_slip
 from forklint.knowledge.hooks import hooks, meant_keywords
+from forklint.members.slips import is_one_slip
 
 ENDS = 3
 """So many letters at either end of a long name find those that are near."""

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from forklint.datasets.classes import is_dataset
-from forklint.rules.misspelt_hook.meaning import meant_hook
+from forklint.knowledge.hooks import Hook, Role, hooks, roles
 from forklint.loading.rows import HARMLESS_BASES
 from forklint.members.abstract import is_for_others
-from forklint.knowledge.hooks import Hook, Role, hooks, roles
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import Function
 from forklint.project.spelling import dotted
 from forklint.records import dataclass
+from forklint.rules.misspelt_hook.meaning import meant_hook
 from forklint.summaries.summary import Scope
 from forklint.summaries.terms import WORD
 

@@ -16,9 +16,9 @@ from forklint.rules.needs import Needs, last_names
 if TYPE_CHECKING:
     from forklint.config import Settings
     from forklint.edits.tree import Tree
+    from forklint.project.module import Module
     from forklint.rules.misspelt_hook.keywords import MisspeltKeyword
     from forklint.rules.misspelt_hook.methods import MisspeltMethod
-    from forklint.project.module import Module
 
 METHODS = re.compile(rb"def[ \t]+(\w+)")
 FAMILIES = (b"Dataset", b"Sampler")
@@ -183,8 +183,8 @@ class MisspeltHook(Rule):
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
         """The class, the method and the hook; or the loader, the keyword and the one that is meant."""
-        from forklint.rules.misspelt_hook.methods import MisspeltMethod
         from forklint.knowledge.starters import TORCH
+        from forklint.rules.misspelt_hook.methods import MisspeltMethod
 
         wrong: MisspeltMethod | MisspeltKeyword = suspect.facts
         if isinstance(wrong, MisspeltMethod):

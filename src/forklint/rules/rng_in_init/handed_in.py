@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 
 from forklint.datasets.carriers import carried_from, parameter_at
-from forklint.rules.rng_in_init.made import Made, generator_of
 from forklint.project import entries
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -14,6 +13,7 @@ from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import text_of
 from forklint.records import dataclass
+from forklint.rules.rng_in_init.made import Made, generator_of
 from forklint.values import classes
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression

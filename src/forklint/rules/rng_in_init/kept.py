@@ -9,14 +9,8 @@ from forklint.datasets.carriers import carried_by
 from forklint.datasets.classes import is_dataset
 from forklint.datasets.workers import attributes_read, init_path, with_called, worker_methods
 from forklint.handles.carried import leaves_out, pickling_methods
-from forklint.loading.loaders import never_has_workers
-from forklint.rules.rng_in_init.drawing import IsIt, StreamUse, is_attribute, uses
-from forklint.rules.rng_in_init.handed_in import handed_in
-from forklint.rules.rng_in_init.made import Made, made_by, made_by_field
-from forklint.rules.rng_in_init.mixing import mixed_with
-from forklint.rules.rng_in_init.restarts import Restarts
-from forklint.rules.rng_in_init.endless import is_endless
 from forklint.knowledge.random_streams import worker_words
+from forklint.loading.loaders import never_has_workers
 from forklint.project.entries import stored
 from forklint.project.guard import may_be_guarded
 from forklint.project.index import Project, Value
@@ -25,6 +19,12 @@ from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Binding, Function, Kind, Scope, statements
 from forklint.project.spelling import is_name
 from forklint.records import dataclass
+from forklint.rules.rng_in_init.drawing import IsIt, StreamUse, is_attribute, uses
+from forklint.rules.rng_in_init.endless import is_endless
+from forklint.rules.rng_in_init.handed_in import handed_in
+from forklint.rules.rng_in_init.made import Made, made_by, made_by_field
+from forklint.rules.rng_in_init.mixing import mixed_with
+from forklint.rules.rng_in_init.restarts import Restarts
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression, Instance
 

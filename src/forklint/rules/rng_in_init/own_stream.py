@@ -6,16 +6,16 @@ import ast
 import re
 from collections.abc import Iterator
 
+from forklint.datasets.workers import attribute_nodes, init_path
 from forklint.edits import cst
 from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree, small_statement
-from forklint.datasets.workers import attribute_nodes, init_path
-from forklint.rules.rng_in_init.kept import KeptGenerator
-from forklint.rules.rng_in_init.worker_seeds import Seeding, WorkerSeeds
 from forklint.model import Applicability
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Function, Kind, Scope
+from forklint.rules.rng_in_init.kept import KeptGenerator
+from forklint.rules.rng_in_init.worker_seeds import Seeding, WorkerSeeds
 from forklint.summaries.summary import last_name
 from forklint.summaries.terms import WORD
 
@@ -129,7 +129,7 @@ def _constructor_text(kept: KeptGenerator, module: Module, init: Function) -> st
 
 
 def _with_property(tree: Tree, statement: cst.CSTNode, init: cst.CSTNode, text: str) -> Tree:
-    import libcst  # noqa: PLC0415 - see forklint.edits.cst
+    import libcst
 
     style = tree.module
     text = re.sub(r"^ +\n", "", text, flags=re.MULTILINE)

@@ -6,11 +6,11 @@ import ast
 import re
 
 from forklint.datasets.workers import worker_methods
-from forklint.rules.rng_in_init.drawing import StreamUse, is_attribute, uses
 from forklint.knowledge.random_streams import Generator
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts
 from forklint.records import dataclass
+from forklint.rules.rng_in_init.drawing import StreamUse, is_attribute, uses
 
 WORKER = b"worker"
 """A word of every module that starts a generator anew in a worker."""

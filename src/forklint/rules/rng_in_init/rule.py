@@ -15,9 +15,9 @@ from forklint.rules.needs import Needs
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
+    from forklint.project.module import Module
     from forklint.rules.rng_in_init.kept import KeptGenerator, KeptGenerators
     from forklint.rules.rng_in_init.worker_seeds import WorkerSeeds
-    from forklint.project.module import Module
 
 CALLED = (b"default_rng", b"Random", b"Generator", b"check_random_state")
 """One of these stands in every name of ``CALL``."""
@@ -181,8 +181,8 @@ class RngInInit(Rule):
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
         """The dataset and the attribute, or the function that seeds workers and the streams that it seeds."""
-        from forklint.rules.rng_in_init.kept import KeptGenerator
         from forklint.project.module import FunctionFacts
+        from forklint.rules.rng_in_init.kept import KeptGenerator
 
         found: KeptGenerator | WorkerSeeds = suspect.facts
         if isinstance(found, KeptGenerator):

@@ -9,19 +9,19 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from forklint.loading.certainty import has_none_by_default
-from forklint.loading.loaders import loader_at, workers_of
-from forklint.rules.rng_in_init.steadiness import Seed, Seeds, is_changing, worker_number
-from forklint.rules.rng_in_init.undrawn import undrawn
-from forklint.rules.rng_in_init.endless import is_endless
 from forklint.datasets.whole import endless_or_unknown
 from forklint.knowledge.random_streams import Seeder, seeded_generators, seeders, worker_words
+from forklint.loading.certainty import has_none_by_default
+from forklint.loading.loaders import loader_at, workers_of
 from forklint.project.index import External, Project
 from forklint.project.module import FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Scope, parameters
 from forklint.project.spelling import is_name, last_name
 from forklint.records import dataclass
+from forklint.rules.rng_in_init.endless import is_endless
+from forklint.rules.rng_in_init.steadiness import Seed, Seeds, is_changing, worker_number
+from forklint.rules.rng_in_init.undrawn import undrawn
 from forklint.runs.calls import callee
 from forklint.summaries.terms import WORD
 from forklint.values.evaluator import Evaluator

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from forklint.starting.methods import named
 from forklint.knowledge.starters import iteration, settling
 from forklint.project.index import External
 from forklint.project.module import FunctionFacts
@@ -16,6 +15,7 @@ from forklint.records import dataclass
 from forklint.runs.programs import Program, budget_for
 from forklint.runs.trace import Event
 from forklint.runs.walk import Topic, trace_of_module
+from forklint.starting.methods import named
 from forklint.summaries.terms import CALL, WORD
 from forklint.values.model import Made
 

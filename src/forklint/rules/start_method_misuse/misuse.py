@@ -6,14 +6,14 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from forklint.rules.start_method_misuse.events import Settles, events_in, may_misuse
-from forklint.starting.reach import reached
 from forklint.project.guard import is_main_guard
 from forklint.project.module import FunctionFacts
 from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import argument, last_name
 from forklint.records import dataclass
+from forklint.rules.start_method_misuse.events import Settles, events_in, may_misuse
 from forklint.runs.errors import RAISED_AGAIN, RAISED_UNKNOWN
+from forklint.starting.reach import reached
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Constant, Expression
 from forklint.values.origins import behind

@@ -13,8 +13,8 @@ from forklint.rules.base import Rule, Suspect
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
-    from forklint.rules.start_method_misuse.misuse import Misuse
     from forklint.project.module import Module
+    from forklint.rules.start_method_misuse.misuse import Misuse
 
 ADVICE = {
     "twice": "keep one of the two calls, as the first line under the main guard; `force=True` hides which one counts",

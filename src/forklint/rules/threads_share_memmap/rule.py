@@ -11,8 +11,8 @@ from forklint.rules.base import Rule, Suspect
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
-    from forklint.rules.threads_share_memmap.sharing import Sharing
     from forklint.project.module import Module
+    from forklint.rules.threads_share_memmap.sharing import Sharing
 
 ADVICE = {
     "memmap": "return the rows from the tasks, and write them in one thread as `imap` or `as_completed` yields them",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from forklint.rules.threads_share_memmap.pools import Tasks, tasks_in
 from forklint.knowledge.threads import threads
 from forklint.project.index import Project
 from forklint.project.module import FunctionFacts, Module
@@ -13,6 +12,7 @@ from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Function
 from forklint.project.spelling import argument, hides_arguments, last_name
 from forklint.records import dataclass
+from forklint.rules.threads_share_memmap.pools import Tasks, tasks_in
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Arguments, Expression, Frame, Instance
 from forklint.values.origins import origins

@@ -9,9 +9,6 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import TypeGuard
 
-from forklint.rules.unknown_method import members
-from forklint.rules.unknown_method.decorators import keeps_class, leaves_alone
-from forklint.rules.unknown_method.members import ClassMembers
 from forklint.knowledge.patches import patches
 from forklint.knowledge.torch_api import class_names
 from forklint.project.certainty import has_certain_bases
@@ -21,6 +18,9 @@ from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import dotted, first_parameter, last_name
 from forklint.records import dataclass
+from forklint.rules.unknown_method import members
+from forklint.rules.unknown_method.decorators import keeps_class, leaves_alone
+from forklint.rules.unknown_method.members import ClassMembers
 from forklint.summaries.summary import Scope
 from forklint.summaries.terms import CALL, WORD
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import ast
 
-from forklint.rules.unknown_method.spellings import TELLING, spellings
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Function, expressions, statements
 from forklint.project.spelling import dotted, first_parameter
 from forklint.records import dataclass
+from forklint.rules.unknown_method.spellings import TELLING, spellings
 
 #: Methods of torch.nn.Module whose first argument becomes the name of an attribute.
 REGISTERING = frozenset({"register_buffer", "register_parameter", "register_module", "add_module"})

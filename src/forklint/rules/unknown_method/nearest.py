@@ -117,7 +117,7 @@ def _words(name: str) -> list[str]:
 
 
 def _letters(wanted: str, name: str) -> float:
-    from difflib import SequenceMatcher  # noqa: PLC0415 - most names are there
+    from difflib import SequenceMatcher
 
     return SequenceMatcher(None, _plain(wanted), _plain(name), autojunk=False).ratio()
 

@@ -5,16 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from forklint.knowledge.torch_api import RETURN_SELF, ApiNames, torch_class
 from forklint.members.abstract import can_be_made
 from forklint.members.attribute_stores import is_assigned_somewhere
-from forklint.rules.unknown_method.attributes import Attributes, missed_on_classes
-from forklint.rules.unknown_method.callables import callables
-from forklint.rules.unknown_method.failing_imports import FailingImports
 from forklint.members.guards import is_excused, is_hidden, is_method_excused
-from forklint.rules.unknown_method.nearest import Nearest, is_slip, nearest
-from forklint.rules.unknown_method.receivers import Calls
-from forklint.rules.unknown_method.suppliers import Suppliers
-from forklint.knowledge.torch_api import RETURN_SELF, ApiNames, torch_class
 from forklint.project.certainty import is_certain
 from forklint.project.guard import is_for_type_checkers
 from forklint.project.index import External, Project, Value
@@ -31,6 +25,12 @@ from forklint.project.spelling import (
     last_name,
 )
 from forklint.records import dataclass
+from forklint.rules.unknown_method.attributes import Attributes, missed_on_classes
+from forklint.rules.unknown_method.callables import callables
+from forklint.rules.unknown_method.failing_imports import FailingImports
+from forklint.rules.unknown_method.nearest import Nearest, is_slip, nearest
+from forklint.rules.unknown_method.receivers import Calls
+from forklint.rules.unknown_method.suppliers import Suppliers
 from forklint.summaries.terms import WORD
 
 Owner = ClassFacts | ApiNames

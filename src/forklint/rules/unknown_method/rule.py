@@ -15,12 +15,12 @@ from forklint.rules.needs import Needs
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
+    from forklint.project.module import Module
     from forklint.rules.unknown_method.iterators import OldNext
     from forklint.rules.unknown_method.nearest import Nearest
     from forklint.rules.unknown_method.objects import Lacking, Objects
     from forklint.rules.unknown_method.screening import Screening
     from forklint.rules.unknown_method.torch_names import Misspelt
-    from forklint.project.module import Module
 
 
 class UnknownMethod(Rule):
@@ -139,8 +139,8 @@ class UnknownMethod(Rule):
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
         """The name, and the class of the project or the module or class of torch that lacks it."""
-        from forklint.rules.unknown_method.iterators import ITERATOR, OldNext
         from forklint.project.module import ClassFacts
+        from forklint.rules.unknown_method.iterators import ITERATOR, OldNext
 
         wrong: Lacking | Misspelt | OldNext = suspect.facts
         if isinstance(wrong, OldNext):

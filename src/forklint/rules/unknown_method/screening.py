@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from forklint.rules.unknown_method.attributes import EVERY_OBJECT, missed_on_classes
-from forklint.rules.unknown_method.members import INVENTING, REACHING_BACK, REGISTERING, members_of
-from forklint.rules.unknown_method.receivers import SELF, Calls, made_by
-from forklint.rules.unknown_method.torch_names import is_misspelt
 from forklint.knowledge.patches import patches
 from forklint.knowledge.torch_api import class_names, torch_class, torch_module
 from forklint.project.index import Project
 from forklint.project.meanings import INSIDE, MODULE, Definition, Meanings, Place
+from forklint.rules.unknown_method.attributes import EVERY_OBJECT, missed_on_classes
+from forklint.rules.unknown_method.members import INVENTING, REACHING_BACK, REGISTERING, members_of
+from forklint.rules.unknown_method.receivers import SELF, Calls, made_by
+from forklint.rules.unknown_method.torch_names import is_misspelt
 from forklint.summaries.parts import BASES, DEFINITION, HEAD, NAMED
 from forklint.summaries.summary import CLASS, FUNCTION, Summary, last_name
 

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 from forklint.members import abstract
 from forklint.members.attribute_stores import is_nowhere
-from forklint.rules.unknown_method.attributes import Attributes
 from forklint.project.certainty import is_certain
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts
 from forklint.project.spelling import dotted
+from forklint.rules.unknown_method.attributes import Attributes
 from forklint.summaries.terms import CALL
 
 MIXIN_NAME = re.compile(r"[Mm]ix_?[Ii]n")

@@ -7,15 +7,15 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from forklint.knowledge.torch_api import ApiNames, torch_module
 from forklint.members.attribute_stores import is_assigned_somewhere
 from forklint.members.guards import is_excused
-from forklint.rules.unknown_method.nearest import Nearest, is_slip, nearest
-from forklint.knowledge.torch_api import ApiNames, torch_module
 from forklint.project.guard import is_for_type_checkers
 from forklint.project.index import External, Project
 from forklint.project.module import Module
 from forklint.project.scopes import Binding, Kind
 from forklint.records import dataclass
+from forklint.rules.unknown_method.nearest import Nearest, is_slip, nearest
 
 
 @dataclass(frozen=True)

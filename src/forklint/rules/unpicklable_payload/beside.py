@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from forklint.datasets.classes import inherits_dataset
 from forklint.datasets.screening import DatasetScreen
+from forklint.knowledge.unpicklable import refused
 from forklint.loading.screening import may_make_loader
-from forklint.sending.screening import sending_files
 from forklint.rules.unpicklable_payload.unpicklable import MAX_DEPTH, Unpicklable
 from forklint.rules.unpicklable_payload.values import Culprit, Why
-from forklint.knowledge.unpicklable import refused
+from forklint.sending.screening import sending_files
 from forklint.summaries.summary import CLASS, FUNCTION, Scope
 from forklint.values.model import Expression, Instance
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from forklint.handles.carried import leaves_out, pickling_methods
-from forklint.rules.unpicklable_payload.values import Culprit
 from forklint.knowledge.unpicklable import keeper
 from forklint.project.bindings import block_of
 from forklint.project.entries import stored
@@ -15,6 +14,7 @@ from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import start_of
 from forklint.project.scopes import Function, statements
 from forklint.project.spelling import dotted, first_parameter
+from forklint.rules.unpicklable_payload.values import Culprit
 from forklint.runs.calls import callee, method
 from forklint.values import arguments, objects
 from forklint.values.callers import handed_up, is_super_call

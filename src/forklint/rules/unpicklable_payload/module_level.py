@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, cast
 from forklint.edits import cst
 from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree
-from forklint.rules.unpicklable_payload.values import Culprit
 from forklint.model import Applicability
 from forklint.project.bindings import binder_of
 from forklint.project.guard import guard_of
 from forklint.project.scopes import FUNCTIONS, Function
 from forklint.project.spelling import last_name
+from forklint.rules.unpicklable_payload.values import Culprit
 
 if TYPE_CHECKING:
     from forklint.project.module import Module

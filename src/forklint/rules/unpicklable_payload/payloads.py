@@ -10,17 +10,17 @@ from forklint.datasets.classes import inherits_dataset, may_inherit_dataset
 from forklint.loading.certainty import has_none_by_default
 from forklint.loading.loaders import never_has_workers
 from forklint.machines.signs import expects_pickling
-from forklint.rules.unpicklable_payload.beside import datasets_beside, kept_by, senders_of
-from forklint.sending.sites import Sent, Sites
-from forklint.rules.unpicklable_payload.started import kept_when_started
-from forklint.rules.unpicklable_payload.unpicklable import Unpicklable
-from forklint.rules.unpicklable_payload.values import Culprit, Why, is_local
-from forklint.starting.methods import DEFAULT_METHOD, cells_for
 from forklint.model import Cell
 from forklint.project.bindings import is_sorted_out
 from forklint.project.module import ClassFacts
 from forklint.project.scopes import FUNCTIONS, statements
 from forklint.records import dataclass
+from forklint.rules.unpicklable_payload.beside import datasets_beside, kept_by, senders_of
+from forklint.rules.unpicklable_payload.started import kept_when_started
+from forklint.rules.unpicklable_payload.unpicklable import Unpicklable
+from forklint.rules.unpicklable_payload.values import Culprit, Why, is_local
+from forklint.sending.sites import Sent, Sites
+from forklint.starting.methods import DEFAULT_METHOD, cells_for
 from forklint.values.model import Expression
 
 if TYPE_CHECKING:

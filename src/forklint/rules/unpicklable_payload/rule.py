@@ -15,9 +15,9 @@ from forklint.rules.needs import Needs
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
+    from forklint.project.module import Module
     from forklint.rules.unpicklable_payload.payloads import Payload, Payloads
     from forklint.sending.sites import Sent
-    from forklint.project.module import Module
 
 CLOSURE = "use a module-level function with `functools.partial`, or a class with `__call__`"
 LEAVE_OUT = "create it on first use, in the process that uses it, and drop it in `__getstate__`"

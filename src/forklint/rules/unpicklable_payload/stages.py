@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from forklint.rules.unpicklable_payload.values import Culprit
 from forklint.knowledge.unpicklable import Stream, stream
 from forklint.project.index import External, Symbol
 from forklint.project.nodes import is_before
 from forklint.project.scopes import statements
 from forklint.project.spelling import all_arguments
+from forklint.rules.unpicklable_payload.values import Culprit
 from forklint.values.model import Expression
 from forklint.values.origins import behind
 

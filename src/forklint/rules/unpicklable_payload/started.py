@@ -10,18 +10,18 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from forklint.rules.unpicklable_payload.values import Culprit, Why
 from forklint.project.bindings import block_of
 from forklint.project.module import FunctionFacts
 from forklint.project.nodes import is_before, nodes_below
 from forklint.project.scopes import FUNCTIONS, statements
 from forklint.project.spelling import dotted, first_parameter, last_name
+from forklint.rules.unpicklable_payload.values import Culprit, Why
 
 if TYPE_CHECKING:
-    from forklint.sending.sites import Sent
     from forklint.project.index import Project
     from forklint.project.module import ClassFacts, Module
     from forklint.project.scopes import Function
+    from forklint.sending.sites import Sent
 
 NAME = "a started process"
 ERROR = "TypeError: cannot pickle 'weakref.ReferenceType' object"

@@ -8,8 +8,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from forklint.rules.unpicklable_payload.libraries import names_meant
-from forklint.rules.unpicklable_payload.values import Culprit, Why, is_local
 from forklint.knowledge.handles import openers
 from forklint.knowledge.unpicklable import Keeper, have_views, keeper, refused
 from forklint.project.bindings import is_shadowed, reaching
@@ -19,6 +17,8 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import is_before, nodes_below
 from forklint.project.scopes import FUNCTIONS, Kind, Scope, statements
 from forklint.project.spelling import last_name
+from forklint.rules.unpicklable_payload.libraries import names_meant
+from forklint.rules.unpicklable_payload.values import Culprit, Why, is_local
 from forklint.values import arguments, parameters, stores
 from forklint.values.calls import qualified
 from forklint.values.evaluator import Evaluator
@@ -28,10 +28,10 @@ from forklint.values.objects import behind_in_heirs
 from forklint.values.origins import behind
 
 if TYPE_CHECKING:
-    from forklint.rules.unpicklable_payload.kept import Objects
-    from forklint.rules.unpicklable_payload.stages import Stages
     from forklint.project.budget import Budget
     from forklint.project.index import Project
+    from forklint.rules.unpicklable_payload.kept import Objects
+    from forklint.rules.unpicklable_payload.stages import Stages
 
 MAX_DEPTH = 30
 """How many names, calls and attributes are followed for one payload."""
@@ -71,14 +71,14 @@ class Unpicklable:
     @cached_property
     def objects(self) -> Objects:
         """What objects of the project's classes hold."""
-        from forklint.rules.unpicklable_payload.kept import Objects  # noqa: PLC0415 - each asks the other
+        from forklint.rules.unpicklable_payload.kept import Objects
 
         return Objects(self)
 
     @cached_property
     def stages(self) -> Stages:
         """What streams hold."""
-        from forklint.rules.unpicklable_payload.stages import Stages  # noqa: PLC0415 - each asks the other
+        from forklint.rules.unpicklable_payload.stages import Stages
 
         return Stages(self)
 

@@ -16,8 +16,8 @@ from forklint.rules.needs import Needs
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
-    from forklint.rules.unsafe_worker_env.tokenizing import Kept
     from forklint.project.module import Module
+    from forklint.rules.unsafe_worker_env.tokenizing import Kept
 
 LEAVE_OUT = "or remove it: by default, tokenizers runs in parallel, and uses one thread in forked children"
 

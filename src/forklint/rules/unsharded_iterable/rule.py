@@ -12,8 +12,8 @@ from forklint.rules.base import Rule, Suspect
 from forklint.rules.needs import Needs
 
 if TYPE_CHECKING:
-    from forklint.edits.tree import Tree
     from forklint.datasets.whole import Whole
+    from forklint.edits.tree import Tree
     from forklint.project.module import Module
 
 GIVES = (b"yield", b"iter(", b"map(", b"filter(", b"chain", b"zip(")

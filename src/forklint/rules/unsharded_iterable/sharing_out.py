@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from forklint.datasets.whole import Whole
 from forklint.edits import cst
 from forklint.edits.proposal import Proposal
 from forklint.edits.tree import Tree
-from forklint.datasets.whole import Whole
 from forklint.knowledge.streams import stream_words
 from forklint.model import Applicability
 from forklint.project.module import Module

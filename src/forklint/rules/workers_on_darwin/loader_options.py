@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Sequence
-from typing import TypeVar
 
 from forklint.edits import cst
 from forklint.edits.arguments import without
 from forklint.edits.places import Places
 from forklint.edits.tree import Tree
-from forklint.rules.workers_on_darwin.worker_counts import Count, leaves
-from forklint.rules.workers_on_darwin.worker_options import Option, WorkerOptions
 from forklint.project.index import Project
 from forklint.project.module import Module
 from forklint.records import dataclass
+from forklint.rules.workers_on_darwin.worker_counts import Count, leaves
+from forklint.rules.workers_on_darwin.worker_options import Option, WorkerOptions
 
 TOLD_BY = ("persistent_workers", "prefetch_factor", "multiprocessing_context")
 """Words by which other files with such options are found."""

@@ -8,14 +8,14 @@ from dataclasses import field, replace
 from functools import cache
 from pathlib import Path
 
-from forklint.rules.workers_on_darwin import preset_places
-from forklint.machines import programs
-from forklint.rules.workers_on_darwin.preset_places import Place, by_name, text_of
-from forklint.loading.preset_readers import PresetReaders
 from forklint.knowledge import presets
+from forklint.loading.preset_readers import PresetReaders
+from forklint.machines import programs
 from forklint.model import Link
 from forklint.project.index import Project
 from forklint.records import dataclass
+from forklint.rules.workers_on_darwin import preset_places
+from forklint.rules.workers_on_darwin.preset_places import Place, by_name, text_of
 from forklint.source.presets import Preset, format_of
 from forklint.source.presets.nodes import MERGE, Address, Entry, Node, Shape
 from forklint.values.worlds import DARWIN, Worlds

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from forklint.edits.preset_text import Change, changed
 from forklint.edits.text import edits_between
-from forklint.rules.workers_on_darwin.preset_files import PresetCount, is_literal, last_part, options_in_other_files
 from forklint.loading.preset_readers import PresetReaders
 from forklint.model import Applicability, Fix
 from forklint.project.index import Project
+from forklint.rules.workers_on_darwin.preset_files import PresetCount, is_literal, last_part, options_in_other_files
 from forklint.source.presets import Preset
 
 FORK = {

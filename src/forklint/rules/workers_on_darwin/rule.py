@@ -15,9 +15,9 @@ from forklint.rules.needs import Needs
 
 if TYPE_CHECKING:
     from forklint.edits.tree import Tree
+    from forklint.project.module import Module
     from forklint.rules.workers_on_darwin.meant import Machines
     from forklint.rules.workers_on_darwin.worker_counts import Count
-    from forklint.project.module import Module
     from forklint.source.presets import Preset
 
 CELL = Cell("darwin", "spawn")
@@ -118,8 +118,8 @@ class WorkersOnDarwin(Rule):
         named = any(word in data for word in NAMED)
         if CELL not in self.settings.cells or not (named or (LOADER in data and BY_PLACE.search(data))):
             return False
-        from forklint.machines import programs
         from forklint.knowledge import presets
+        from forklint.machines import programs
 
         return (
             bool(presets.machine_of(path.stem) or presets.machine_hinted(path.stem))
@@ -132,7 +132,7 @@ class WorkersOnDarwin(Rule):
         from forklint.machines import trials
         from forklint.rules.workers_on_darwin.meant import Machines
         from forklint.rules.workers_on_darwin.worker_counts import WorkerCounts
-        from forklint.loading.worker_flow import WorkerFlow
+        from forklint.rules.workers_on_darwin.worker_flow import WorkerFlow
         from forklint.rules.workers_on_darwin.worker_options import WorkerOptions
 
         if CELL not in self.settings.cells or trials.is_test_file(module.path):
@@ -177,8 +177,8 @@ class WorkersOnDarwin(Rule):
 
     def preset_suspects(self, preset: Preset) -> Iterator[PresetSuspect]:
         """Find the counts above 0 that are for a Mac, and the code that reads the file."""
-        from forklint.rules.workers_on_darwin import preset_files
         from forklint.loading.preset_readers import PresetReaders
+        from forklint.rules.workers_on_darwin import preset_files
 
         for count in preset_files.counts_for_mac(self.project, preset):
             readers = PresetReaders(self.project, preset.path).find()
@@ -202,9 +202,9 @@ class WorkersOnDarwin(Rule):
 
     def _reason(self, machines: Machines, count: Count) -> Reason | None:
         """Say why a count is for a Mac; None if it is not, or if the name that it comes from is told of instead."""
-        from forklint.rules.workers_on_darwin.meant import Machines
         from forklint.knowledge import presets
         from forklint.project.index import Value
+        from forklint.rules.workers_on_darwin.meant import Machines
 
         reason = self._why(machines, count.value) or self._hint(machines, count)
         if reason is None or not isinstance(count.value, ast.Name):
@@ -233,9 +233,9 @@ class WorkersOnDarwin(Rule):
 
     def _hint(self, machines: Machines, count: Count) -> Reason | None:
         """A file's name that hints at a Mac, where it has settings of a training and speaks of no other accelerator."""
-        from forklint.machines import programs
-        from forklint.loading.worker_flow import WorkerFlow
         from forklint.knowledge import presets
+        from forklint.machines import programs
+        from forklint.rules.workers_on_darwin.worker_flow import WorkerFlow
         from forklint.values.worlds import DARWIN
 
         path = machines.module.path

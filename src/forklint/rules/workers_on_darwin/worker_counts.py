@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from forklint.loading.loaders import loader_at
 from forklint.knowledge import presets
+from forklint.loading.loaders import loader_at
 from forklint.project import entries, scopes
 from forklint.project.bindings import block_of
 from forklint.project.entries import Entry

@@ -5,12 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from forklint.loading.rows import loader_row
-from forklint.rules.workers_on_darwin.meant import Machines
-from forklint.rules.workers_on_darwin.worker_counts import Count, beside
-from forklint.loading.worker_flow import mentions
-from forklint.starting.methods import set_in
 from forklint.knowledge import presets
+from forklint.loading.rows import loader_row
 from forklint.project import entries
 from forklint.project.entries import Entry
 from forklint.project.index import Project, Value
@@ -18,6 +14,10 @@ from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import last_name, text_of
 from forklint.records import dataclass
+from forklint.rules.workers_on_darwin.meant import Machines
+from forklint.rules.workers_on_darwin.worker_counts import Count, beside
+from forklint.rules.workers_on_darwin.worker_flow import mentions
+from forklint.starting.methods import set_in
 from forklint.values.worlds import DARWIN
 
 NOT_OF_DARWIN = ("fork", "forkserver")

@@ -8,8 +8,8 @@ import pytest
 from reached_rows import rows
 
 from forklint.config import Settings
-from forklint.starting.reach import reached
 from forklint.project.index import Project
+from forklint.starting.reach import reached
 
 STARTS = {
     "sys.exit around main": """

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 from enum import Enum
 
-from forklint.rules.workers_on_darwin.worker_counts import Count, beside
 from forklint.knowledge import presets
+from forklint.loading.rows import is_other_call
 from forklint.project import entries
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Kind, Scope, parameters
 from forklint.project.spelling import last_name, text_of
+from forklint.rules.workers_on_darwin.worker_counts import Count, beside
 from forklint.summaries.terms import WORD
 
 SIGNS = (b"DataLoader", b"dataloader_num_workers", b"import torch", b"from torch")
@@ -181,8 +182,3 @@ def _bound_name(count: Count) -> str:
         return ""
     names = (n.id for target in entries.targets(count.home) for n in nodes_below(target) if isinstance(n, ast.Name))
     return count.key if count.key in names else ""
-
-
-def is_other_call(call: ast.Call) -> bool:
-    """Whether a call plainly takes its number of workers for something else: a pool, threads."""
-    return last_name(call.func).lower().endswith(tuple(presets.listed("loaders", "other_calls")))

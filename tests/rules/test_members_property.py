@@ -9,8 +9,8 @@ import random
 from pathlib import Path
 
 from forklint.config import SettingsFinder
-from forklint.rules.unknown_method.objects import Objects
 from forklint.project.index import Project
+from forklint.rules.unknown_method.objects import Objects
 from forklint.rules.unknown_method.rule import UnknownMethod
 
 CLASSES = (

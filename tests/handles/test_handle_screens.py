@@ -12,9 +12,9 @@ import pytest
 from fixture_cases import Case, all_cases
 
 from forklint.config import Settings, SettingsFinder
-from forklint.engine import Options
 from forklint.datasets.classes import is_dataset
 from forklint.datasets.screening import DatasetScreen
+from forklint.engine import Options
 from forklint.handles.carried import Handles
 from forklint.handles.opening_calls import OpeningCalls, Source
 from forklint.handles.screening import HandleScreen

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from forklint.config import SettingsFinder
+from forklint.project.index import Project
 from forklint.rules.unknown_method.objects import Objects
 from forklint.rules.unknown_method.screening import Screening
 from forklint.rules.unknown_method.torch_names import misspelt
-from forklint.project.index import Project
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 DEFINED = re.compile(rb"\bdef (\w{4,})\(")

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from forklint.config import SettingsFinder
-from forklint.starting.reach import reached
-from forklint.starting.screening import may_start
 from forklint.project.index import Project
 from forklint.rules.missing_main_guard.rule import MissingMainGuard, runs_something
+from forklint.starting.reach import reached
+from forklint.starting.screening import may_start
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 GUARD = re.compile(rb"if __name__ == .__main__.:")

@@ -9,12 +9,12 @@ from forklint.config import Settings
 from forklint.handles.carried import Handles
 from forklint.handles.read_early import early_calls
 from forklint.handles.screening import HandleScreen
-from forklint.rules.handle_in_init.shared import SharedHandles
-from forklint.machines.programs import mps_only
 from forklint.knowledge.handles import openers
+from forklint.machines.programs import mps_only
 from forklint.project.graph import Words, word_test
 from forklint.project.index import Project
 from forklint.project.module import Module
+from forklint.rules.handle_in_init.shared import SharedHandles
 from forklint.values import callers
 from forklint.values.evaluator import Evaluator
 
