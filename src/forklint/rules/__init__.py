@@ -1,1 +1,1 @@
-"""The rules: one module each, or ``rule.py`` in a folder of its own. A subclass of ``base.Rule`` in one is found by itself."""
+"""The rules: one module each, or ``rule.py`` in a folder. A new subclass of ``base.Rule`` there is found automatically."""
