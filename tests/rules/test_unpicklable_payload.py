@@ -20,7 +20,7 @@ from forklint.config import Settings
 from forklint.engine import Linter, Options
 from forklint.knowledge.unpicklable import refused
 from forklint.project.index import Project
-from forklint.rules.unpicklable_payload.beside import MAKING
+from forklint.rules.unpicklable_payload.beside import MAKING, MOST_IMPORTERS
 from forklint.rules.unpicklable_payload.rule import UnpicklablePayload
 
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
@@ -152,3 +152,35 @@ def test_the_rule_is_asked_wherever_something_is_made_for_another_file() -> None
     """What FKL204 needs in a file, and what the files that send ask for, are the same words."""
     words = {word.decode() for word in UnpicklablePayload.made}
     assert words == {re.sub(r"\\", "", part) for part in MAKING.pattern.decode().split("|")}
+
+
+TOOLS = "def first(key):\n    return lambda row: row[key]\n"
+KEPT = (
+    "from torch.utils.data import DataLoader, Dataset\nfrom tools import first\n\n\nclass Rows(Dataset):\n"
+    "    def __init__(self):\n        self.rows, self.first = [[1]], first(0)\n\n"
+    "    def __len__(self):\n        return 1\n\n"
+    "    def __getitem__(self, index):\n        return self.first(self.rows[index])\n"
+)
+SENT = (
+    "from torch.utils.data import DataLoader\nfrom tools import first\n\n"
+    "DataLoader([1], num_workers=2, collate_fn=first(0))\n"
+)
+
+
+@pytest.mark.parametrize(("text", "line"), [(KEPT, 5), (SENT, 4)], ids=["kept", "sent"])
+@pytest.mark.parametrize("many", [False, True])
+def test_what_many_import_is_told_of_by_those_who_keep_or_send_it(
+    text: str, line: int, many: bool, tmp_path: Path
+) -> None:
+    files = {"tools.py": TOOLS, "rows.py": text}
+    files |= {f"other{number}.py": "import tools\n" for number in range(MOST_IMPORTERS if many else 1)}
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    linter = Linter(Project(tmp_path, Settings()), Options(with_fixes=False))
+    found = [
+        (name, one.span.row)
+        for name in ("tools.py", "rows.py")
+        for one in linter.lint(tmp_path / name).findings
+        if one.code == "FKL204"
+    ]
+    assert found == ([("rows.py", line)] if many else [("tools.py", 2)])

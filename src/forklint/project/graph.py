@@ -7,6 +7,7 @@ import each other in circles have in common: each circle is a question of its ow
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache, partial
@@ -185,7 +186,8 @@ class ImportGraph:
         is_package = path.name == PACKAGE
         yield from self.project.where(IMPORTED, folder.name if is_package else path.stem)
         if is_package:
-            yield from (one for one in self.project.files if folder in one.parents)
+            inside = f"{folder}{os.sep}"  # `folder in one.parents` takes fifty times as long
+            yield from (one for one in self.project.files if str(one).startswith(inside))
         package = (folder.parent if is_package else folder) / PACKAGE
         if (folder.name if is_package else path.stem) in self._edges.exports(package):
             yield from self.importers(package)

@@ -1,1 +1,1 @@
-"""The rules: one module each, or ``rule.py`` in a folder. A new subclass of ``base.Rule`` there is found automatically."""
+"""The rules: one module each, or ``rule.py`` in a folder. Subclasses of ``base.Rule`` are found automatically."""

@@ -28,6 +28,8 @@ STEPS = 5_000
 """Expressions and statements that are looked at for what one dataset keeps."""
 MOST_SENDERS = 40
 """So many files that send something, and lead to one by imports, are looked at for what that one makes."""
+MOST_IMPORTERS = 100
+"""What a file makes that more files import is told of where it is sent or kept: they are not asked about it."""
 MOST_NEAR = 10
 """For so many of those that import it directly, what they import gets from them what it makes."""
 MAKING = re.compile(
@@ -76,8 +78,13 @@ def senders_of(project: Project, path: Path) -> tuple[Path, ...]:
     return project.answer("who may send what a file makes", path, find, compared=True)
 
 
+def is_imported_by_many(project: Project, path: Path) -> bool:
+    """Whether so many files import a file that none of them is asked whether it keeps or sends what the file makes."""
+    return len(project.graph.importers(path)) > MOST_IMPORTERS
+
+
 def _find_senders(project: Project, path: Path) -> Iterator[Path]:
-    if not project.owns(path) or not may_make(project, path):
+    if not project.owns(path) or not may_make(project, path) or is_imported_by_many(project, path):
         return
     reaching = (one for one in sending_files(project) if one != path and project.graph.reaches(one, path))
     found = list(islice(reaching, MOST_SENDERS))
@@ -109,8 +116,8 @@ def _is_local(scopes: Sequence[Scope], scope: Scope) -> bool:
 def _importing(project: Project, path: Path) -> tuple[Path, ...]:
     """The files that import a file directly and may define a dataset."""
     screen = DatasetScreen(project)
-    importers = (one for one in project.graph.importers(path) if one != path)
-    return tuple(one for one in importers if screen.defines_dataset(one))
+    importers = [one for one in project.graph.importers(path) if one != path]
+    return () if is_imported_by_many(project, path) else tuple(filter(screen.defines_dataset, importers))
 
 
 @cache

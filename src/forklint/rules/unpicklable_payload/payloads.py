@@ -15,7 +15,7 @@ from forklint.project.bindings import is_sorted_out
 from forklint.project.module import ClassFacts
 from forklint.project.scopes import FUNCTIONS, statements
 from forklint.records import dataclass
-from forklint.rules.unpicklable_payload.beside import datasets_beside, kept_by, senders_of
+from forklint.rules.unpicklable_payload.beside import datasets_beside, is_imported_by_many, kept_by, senders_of
 from forklint.rules.unpicklable_payload.started import kept_when_started
 from forklint.rules.unpicklable_payload.unpicklable import Unpicklable
 from forklint.rules.unpicklable_payload.values import Culprit, Why, is_local
@@ -150,11 +150,18 @@ class Payloads:
             if culprit is not None and cells and not never_has_workers(self.project, facts):
                 yield Payload(culprit, facts.node, module, cells, dataset=facts)
         for facts in (*datasets, *datasets_beside(self.project, module)):
-            own = [one for one in kept_by(self.project, facts) if one.module is module]
-            if own and cells and not never_has_workers(self.project, facts):
-                yield from (
-                    Payload(one, one.node, module, found, dataset=facts) for one in own if (found := _where(one, cells))
-                )
+            told = [(one, node) for one in kept_by(self.project, facts) if (node := self._told_at(one, facts, module))]
+            if told and cells and not never_has_workers(self.project, facts):
+                for culprit, node in told:
+                    if where := _where(culprit, cells):
+                        yield Payload(culprit, node, module, where, dataset=facts)
+
+    def _told_at(self, culprit: Culprit, facts: ClassFacts, module: Module) -> ast.AST | None:
+        """Where a module tells of what a dataset keeps: where it is made, or at the class, if many import its maker."""
+        if culprit.module is module:
+            return culprit.node
+        is_here = facts.module is module and is_imported_by_many(self.project, culprit.module.path)
+        return facts.node if is_here else None
 
 
 def _steps(module: Module, parts: int) -> int:
