@@ -163,6 +163,8 @@ BLOCK = "if rows:\n    first = 1\n    second = 2\nthird = 3\n"
         ("match x:\n    case 1:\n        a = 1\n", "match x:\n    case 1:\n        b = 1\n", (1,), None),
         ("try:\n    a = 1\nexcept E:\n    b = 1\n", "try:\n    a = 1\nexcept F:\n    b = 1\n", (1,), None),
         ("if a:\n    b = 1\n", "import os\nif a:\n    c = 1\n    b = 1\n", (), None),
+        ("c = 1\nif a:\n    b = 1\nif a:\n    b = 2\n", "if a:\n    c = 1\n    b = 1\n    b = 2\n", (1,), None),
+        ("c = 1\nif a:\n    b = 1\nif a:\n    b = 1\n", "if a:\n    c = 1\n    b = 1\n", (1,), 4),  # one of two
     ],
 )
 def test_what_is_changed_beyond_the_edits(old: str, new: str, rows: tuple[int, ...], wrong: int | None) -> None:

@@ -73,11 +73,13 @@ class Edited:
         kinds: dict[type, list[ast.stmt]] = {}
         for one in _edited(self.after, untouched) if statements else ():
             kinds.setdefault(type(one), []).append(one)
+        taken: set[ast.stmt] = set()
         for statement in statements:
-            there = next((one for one in kinds.get(type(statement), ()) if _holds(one, statement)), None)
-            if there is None:
+            there = kinds.get(type(statement), [])
+            parts = next((parts for one in there if (parts := _parts_of(one, statement, taken))), None)
+            if parts is None:
                 return statement
-            kinds[type(statement)].remove(there)
+            taken.update(parts)
         return None
 
     def _statements(self, tree: ast.Module, stretches: Sequence[Stretch]) -> Iterator[tuple[ast.stmt, Chain]]:
@@ -114,14 +116,19 @@ def _is_own(statement: ast.stmt, own_rows: Collection[int]) -> bool:
     return isinstance(statement, (ast.Import, ast.ImportFrom)) or any(first <= row <= last for row in own_rows)
 
 
-def _holds(new: ast.stmt, old: ast.stmt) -> bool:
-    """Whether a statement is another, or a block under the same condition that holds all of the other in order."""
-    if equal(new, old):
-        return True
+def _parts_of(new: ast.stmt, old: ast.stmt, taken: Collection[ast.stmt]) -> list[ast.stmt]:
+    """The statements of which another is made up now, if none of them is taken: the new one itself, ...
+
+    ... or, of a block under the same condition, those that are all of the other's, in order.
+    """
+    if new not in taken and equal(new, old):
+        return [new, *(new.body if isinstance(new, ast.If) else ())]
     if not (isinstance(new, ast.If) and isinstance(old, ast.If) and equal(new.test, old.test)):
-        return False
-    left = iter(new.body)
-    return not (new.orelse or old.orelse) and all(any(equal(one, other) for other in left) for one in old.body)
+        return []
+    left = (one for one in new.body if one not in taken)
+    found = [next((other for other in left if equal(one, other)), None) for one in old.body]
+    parts = [one for one in found if one is not None]
+    return parts if not (new.orelse or old.orelse) and len(parts) == len(found) else []
 
 
 def _rows(node: ast.AST) -> tuple[int, int]:
