@@ -54,6 +54,20 @@ def test_screens_change_nothing(case: Case, tmp_path: Path) -> None:
     assert lint(files) == lint(files, screen=False)
 
 
+def by_returns(files: list[Path]) -> list[Path]:
+    """The same files, with lines that end as they did on old Macs."""
+    for file in files:
+        if file.suffix == ".py":
+            file.write_bytes(file.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r"))
+    return files
+
+
+@pytest.mark.parametrize("case", BAD[::4], ids=lambda case: case.id)
+def test_line_ends_change_nothing(case: Case, tmp_path: Path) -> None:
+    files = case.copy_to(tmp_path)
+    assert lint(files) == lint(by_returns(files))
+
+
 @pytest.mark.parametrize("case", BAD, ids=lambda case: case.id)
 def test_fix_leaves_what_stands_beside_it(case: Case, tmp_path: Path) -> None:
     files = case.copy_to(tmp_path)

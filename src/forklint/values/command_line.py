@@ -42,7 +42,7 @@ DYNAMIC = re.compile(
     rb"|\bvars\(\w+\)(?:\.update\(|\[[^\]]*\]\s*=)"
 )
 """Code that sets options whose names the text does not say."""
-ARGPARSE = re.compile(rb"^[ \t]*(?:import|from) argparse\b", re.MULTILINE)
+ARGPARSE = re.compile(rb"(?:^|\r)[ \t]*(?:import|from) argparse\b", re.MULTILINE)
 FLAGS = re.compile(rb"DEFINE_")
 ALL_AT_ONCE = re.compile(rb"\.set_defaults\(\s*\*\*")
 

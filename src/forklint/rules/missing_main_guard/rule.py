@@ -184,7 +184,7 @@ def _subject(reach: Reach) -> str:
 
 def runs_something(data: bytes) -> bool:
     """Whether the top level of a file may do more than import and define."""
-    text = b"\n" + data
+    text = b"\n" + (data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data)
     return SHAPE.search(text) is not None or IN_CLASS.search(text) is not None
 
 

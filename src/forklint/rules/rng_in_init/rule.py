@@ -23,7 +23,7 @@ CALLED = (b"default_rng", b"Random", b"Generator", b"check_random_state")
 """One of these stands in every name of ``CALL``."""
 CALL = rb"\b(?:default_rng|RandomState|Random|Generator|check_random_state)\s*\("
 MADE = re.compile(CALL + rb"|:[^=\n]*\b(?:RandomState|Random|Generator)\b")
-KEEPS = re.compile(rb"^(?:\w+|[ \t]+self\.\w+)[ \t]*(?::[^=\n]*)?=[^\n]*" + CALL, re.MULTILINE)
+KEEPS = re.compile(rb"(?:^|\r)(?:\w+|[ \t]+self\.\w+)[ \t]*(?::[^=\n]*)?=[^\n]*" + CALL, re.MULTILINE)
 WORKED = (b"Dataset", b"__getitem__", b"__iter__", b"__call__")
 SEEDS = re.compile(rb"worker_?id|worker_init|seed_worker|init_fn|init_worker|worker_seed_fn")
 SEEDING = re.compile(rb"seed\w*[\s)]*\(")
@@ -128,8 +128,10 @@ class RngInInit(Rule):
 
     def may_hold(self, path: Path, data: bytes) -> bool:
         """A generator is made, or a worker is seeded, in a project that trains: NumPy may be all that this needs."""
-        if not (self._may_keep(data) or self._may_seed(data)):
-            return False
+        return (self._may_keep(data) or self._may_seed(data)) and self._is_for_training(path, data)
+
+    def _is_for_training(self, path: Path, data: bytes) -> bool:
+        """Whether torch has to do with a file, or with its project."""
         return b"torch" in data or self.reaches(path, b"torch") or self.trains()
 
     def _may_keep(self, data: bytes) -> bool:
@@ -153,6 +155,8 @@ class RngInInit(Rule):
         from forklint.rules.rng_in_init.worker_seeds import worker_seeds
 
         code = module.document.code
+        if not self._is_for_training(module.path, code):
+            return
         for kept in self._generators.in_module(module) if self._may_keep(code) else ():
             cells = tuple(cell for cell in self.settings.cells if kept.pickled or not cell.pickles)
             if cells:

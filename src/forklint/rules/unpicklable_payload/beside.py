@@ -123,7 +123,7 @@ def _importing(project: Project, path: Path) -> tuple[Path, ...]:
 @cache
 def _makers() -> re.Pattern[bytes]:
     """What a text has that makes a lambda, a local function or an object of the table."""
-    return re.compile(rb"^[ \t]{8,}def |" + _objects().pattern, re.MULTILINE)
+    return re.compile(rb"(?:^|\r)[ \t]{8,}def |" + _objects().pattern, re.MULTILINE)
 
 
 @cache
