@@ -60,6 +60,10 @@ MAPPINGS = {
     "a key": ("ask({'a': 1}['a'])", "1"),
     "a key that is a number, by one that is not known": ("ask({0: 5, 1: 5}[x])", "5"),
     "how many keys there are that are numbers": ("ask(len({0: 'a', 1: 'b'}))", "2"),
+    "a key that is not there by default": (
+        PARSER + "p.add_argument('--n', default='auto')\na = p.parse_args()\nask({'b': 1, 'c': 'd'}[a.n])",
+        "1 or 'd'",
+    ),
     "a key that is not there": ("ask({'a': 1}.get('b'))", "None"),
     "a key that is not there, or a default": ("ask({'a': 1}.get('b', 2))", "2"),
     "a union": ("ask({'a': 1} | {'b': 2})", "{a: 1, b: 2}"),
@@ -202,6 +206,19 @@ LISTS = {
     "part of an item that is not known": ("for i, (a, b) in x:\n    ask(a)", "?"),
     "the rest of an item": ("for a, *b in [(1, 2)]:\n    ask(a)", "?"),
     "part of an item in brackets": ("for [a, b] in [(1, 2)]:\n    ask(b)", "2"),
+    "numbers in turn": ("for n in [2, 4]:\n    ask(n)", "positive"),
+    "numbers in turn, zero first": ("for n in (0, 2, 4):\n    ask(n)", "0 or positive"),
+    "twice the numbers in turn": ("for n in (0, 2, 4):\n    ask(2 * n)", "0 or positive"),
+    "zero alone in turn": ("for n in [0]:\n    ask(n)", "0"),
+    "numbers in turn of which one is not known": ("for n in [2, x]:\n    ask(n)", "2"),
+    "numbers of a range": ("for n in range(2, x, 2):\n    ask(n)", "positive"),
+    "numbers of a range from zero": ("for n in range(4):\n    ask(n)", "0 or positive"),
+    "the one number of a range": ("for n in range(0, 4, 4):\n    ask(n)", "?"),
+    "numbers of a range that may be empty": ("for n in range(x):\n    ask(n)", "?"),
+    "numbers of a range that is empty": ("for n in range(4, 2):\n    ask(n)", "?"),
+    "numbers of a range that counts down": ("for n in range(4, 2, -1):\n    ask(n)", "?"),
+    "an item by a number of a range": ("rows = [4, 5]\nfor n in range(1, x):\n    ask(rows[n])", "4 or 5"),
+    "a value by a number of a range": ("kw = {1: 4, 2: 5}\nfor n in range(1, x):\n    ask(kw[n])", "4 or 5"),
     "the number of an item": ("for i, a in enumerate([2]):\n    ask(i)", "?"),
     "a key of a mapping": ("for key, value in {'a': 1}.items():\n    ask(key)", "'a'"),
     "the keys of a mapping": ("for key in {'a': 1}:\n    ask(key)", "'a'"),
@@ -575,6 +592,13 @@ FILES = {
     ),
 }
 NUMBERS = {
+    "a number for each card": ("import torch\nask(4 * torch.cuda.device_count())", "positive or 0"),
+    "a number for each card, or one": ("import torch\nask(max(1, torch.cuda.device_count()))", "positive"),
+    "a number for each card where there are any": (
+        "import torch\nif torch.cuda.is_available():\n    n = 4 * torch.cuda.device_count()\nelse:\n    n = 4\nask(n)",
+        "positive",
+    ),
+    "a sum with one of two numbers": ("n = 0 if x else 2\nask(n + 1)", "positive"),
     "at least": ("ask(2 >= 3)", "False"),
     "at least as much": ("ask(3 >= 3)", "True"),
     "at most": ("ask(3 <= 3)", "True"),
@@ -718,6 +742,14 @@ RETURNED = {
     ),
 }
 ATTRIBUTES = {
+    "of an object that a library makes from a file": (
+        "from own import A\nask(A.load_from_checkpoint(x, n=3).n)\n--- own.py\n" + CLASSES,
+        "3",
+    ),
+    "of an object that a library makes from a file, where that may say it": (
+        "from own import A\nask(A.load_from_checkpoint(x).n)\n--- own.py\n" + CLASSES,
+        "?",
+    ),
     "that a method sets up": (
         "class A:\n    def set_up(self, n):\n        self.n = n\na = A()\na.set_up(3)\nb = A()\nb.set_up(4)\nask(a.n)",
         "3",

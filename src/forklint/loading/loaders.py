@@ -130,7 +130,10 @@ class Loader:
             return WorkerCount(verdict(self.row.workers_default), number=self.row.workers_default)
         number = arithmetic.number_of(found)
         kind = verdict(number)
-        if kind is Workers.UNKNOWN:
+        if kind is Workers.UNKNOWN and found.in_turn:
+            found = next((one for one in found.options if verdict(arithmetic.number_of(one)) is Workers.SOME), found)
+            kind = verdict(arithmetic.number_of(found))
+        elif kind is Workers.UNKNOWN:
             return WorkerCount(kind, some_in=self._worlds_with_some(found)) if found.is_all else UNKNOWN
         return WorkerCount(kind, found.by_default, found.links, number)
 

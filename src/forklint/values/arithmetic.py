@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from forklint.knowledge import presets
 from forklint.values import numbers
-from forklint.values.model import NOTHING, Constant, Expression, Found, Made, Row, Setting, Table, Value, perhaps
-from forklint.values.numbers import Number, Positive
+from forklint.values.model import (
+    NOTHING,
+    Constant,
+    Expression,
+    Found,
+    Made,
+    Row,
+    Setting,
+    Table,
+    Value,
+    agreed,
+    perhaps,
+)
+from forklint.values.numbers import POSITIVE, Number, Positive, Workers, verdict
+from forklint.values.worlds import BY_MACHINE, EVERYWHERE, NOWHERE
 
 if TYPE_CHECKING:
     from forklint.values.evaluator import Evaluator
@@ -30,6 +44,38 @@ def joined(value: Constant, *parts: Found) -> Found:
     return Found(value, tuple(links), any(part.by_default for part in parts))
 
 
+def in_turn(items: Sequence[Found]) -> Found:
+    """What the variable of a loop over numbers holds: one above zero, or zero and then one; NOTHING for other items."""
+    kinds = [verdict(number_of(one)) for one in items]
+    if Workers.SOME not in kinds or Workers.UNKNOWN in kinds:
+        return NOTHING
+    positive = agreed(one for one, kind in zip(items, kinds, strict=True) if kind is Workers.SOME)
+    zero = [one for one, kind in zip(items, kinds, strict=True) if kind is Workers.NONE]
+    return Found(options=(zero[0], positive), in_turn=True) if zero else positive
+
+
+def _by_machine(found: Found) -> Found:
+    """A number of accelerators: above zero where there are any, and zero elsewhere. What else is found stays."""
+    value = found.value
+    if not isinstance(value, Made) or not value.name.endswith(".device_count") or value.name not in presets.questions():
+        return found
+    worlds = NOWHERE.union(*(BY_MACHINE[one] for one in presets.questions()[value.name]))
+    some, none = Found(Constant(POSITIVE)), Found(Constant(0))
+    return Found(options=(some.within(worlds), none.within(EVERYWHERE - worlds)), is_all=True).within(found.worlds)
+
+
+def of_each(parts: Sequence[Found], work_out: Callable[[list[Number]], Number]) -> Found:
+    """What is worked out from numbers, also where one of them is one of several; NOTHING where nothing is known."""
+    parts = [_by_machine(one) for one in parts]
+    several = next((i for i, one in enumerate(parts) if one.options and (one.is_all or one.in_turn)), None)
+    if several is None:
+        number = work_out([number_of(one) for one in parts])
+        return NOTHING if number is None else joined(Constant(number), *parts)
+    one_each = [[*parts[:several], one, *parts[several + 1 :]] for one in parts[several].options]
+    each = [of_each(these, work_out).within(these[several].worlds) for these in one_each]
+    return in_turn(each) if parts[several].in_turn else agreed(each)
+
+
 def binary(evaluator: Evaluator, source: Expression) -> Found:
     """What an arithmetic operator gives."""
     node = source.node
@@ -45,8 +91,7 @@ def binary(evaluator: Evaluator, source: Expression) -> Found:
         if not right.value.complete:
             return Found(Table(right.value.entries, complete=False))
         return Found(Table({**left.value.entries, **right.value.entries}, left.value.complete))
-    result = numbers.binary(node.op, number_of(left), number_of(right))
-    return NOTHING if result is None else joined(Constant(result), left, right)
+    return of_each([left, right], lambda both: numbers.binary(node.op, *both))
 
 
 def unary(evaluator: Evaluator, source: Expression) -> Found:

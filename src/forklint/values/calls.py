@@ -154,8 +154,7 @@ def _counted(evaluator: Evaluator, source: Expression, name: str) -> Found:
         value = parts[0].value
         size = len(value.items if isinstance(value, Row) else value.values)
         return arithmetic.joined(Constant(size), *parts) if value.complete else NOTHING
-    number = numbers.called(name, [arithmetic.number_of(part) for part in parts])
-    return NOTHING if number is None else arithmetic.joined(Constant(number), *parts)
+    return arithmetic.of_each(parts, lambda each: numbers.called(name, each))
 
 
 def _method(evaluator: Evaluator, source: Expression, func: ast.Attribute) -> Found:
@@ -191,15 +190,20 @@ def _method_of(evaluator: Evaluator, source: Expression, func: ast.Attribute, ow
         if func.attr in listed("objects", "same_methods"):
             return owner
     if isinstance(value, Ref) and isinstance(value.symbol, ClassFacts):
-        found = evaluator.project.method(value.symbol, func.attr)
-        if found is not None and func.attr != "__init__":
-            return _of_class(evaluator, source, FunctionFacts(found[0].module, found[1]), Instance(value.symbol))
+        return _of_class(evaluator, source, value.symbol, func.attr)
     return NOTHING
 
 
-def _of_class(evaluator: Evaluator, source: Expression, function: FunctionFacts, owner: Instance) -> Found:
+def _of_class(evaluator: Evaluator, source: Expression, facts: ClassFacts, name: str) -> Found:
     """What a method gives that is called by its class: unless it is bound to that, its first argument is its object."""
     given = arguments.of_call(evaluator, source)
+    found = evaluator.project.method(facts, name)
+    if found is None:
+        is_made = name in listed("objects", "restoring")
+        return Found(Instance(facts, given.without_first.then(NOT_KNOWN), source)) if is_made else NOTHING
+    if name == "__init__":
+        return NOTHING
+    function, owner = FunctionFacts(found[0].module, found[1]), Instance(facts)
     if not BOUND.isdisjoint(mark.id for mark in function.node.decorator_list if isinstance(mark, ast.Name)):
         return result_of(evaluator, function, given, owner, source.frame)
     known = evaluator.find(given.positional[0]).value if given.positional else None

@@ -41,6 +41,7 @@ from forklint.values.model import (
     perhaps,
     told,
 )
+from forklint.values.numbers import Positive
 from forklint.values.worlds import Conditions
 
 if TYPE_CHECKING:
@@ -260,12 +261,12 @@ def _subscript(evaluator: Evaluator, source: Expression) -> Found:
     owner = evaluator.find(source.part(node.value))
     if isinstance(node.slice, ast.Slice):
         return Found(Row(owner.value.items, complete=False)) if isinstance(owner.value, Row) else NOTHING
-    key = evaluator.find(source.part(node.slice)).value
+    key = (asked := evaluator.find(source.part(node.slice))).value
     if isinstance(owner.value, Row):
         return _item(evaluator, owner.value, key.value if isinstance(key, Constant) else None)
     if isinstance(owner.value, Made) and _has_items_like_itself(owner.value.name):
         return owner
-    if not isinstance(key, Constant):
+    if not isinstance(key, Constant) or isinstance(key.value, Positive) or items.needs_other_key(owner.value, asked):
         tables = [one.value for one in owner.possible if isinstance(one.value, Table)]
         return perhaps(evaluator.find(value) for table in tables for value in table.values)
     if isinstance(owner.value, Setting) and isinstance(key.value, int):

@@ -7,12 +7,26 @@ from typing import TYPE_CHECKING
 
 from forklint.knowledge.starters import iteration
 from forklint.project.spelling import is_name
-from forklint.values import calls
-from forklint.values.model import NOTHING, Constant, Expression, Found, Made, Row, Stream, Table, of_each, perhaps
+from forklint.values import arithmetic, calls
+from forklint.values.model import (
+    NOTHING,
+    Constant,
+    Expression,
+    Found,
+    Made,
+    Row,
+    Stream,
+    Table,
+    Value,
+    of_each,
+    perhaps,
+)
+from forklint.values.numbers import POSITIVE, Number, Positive, Workers, verdict
 
 if TYPE_CHECKING:
     from forklint.values.evaluator import Evaluator
 
+RANGE = "builtins.range"
 MOST_ITEMS = 64
 """Of a list that is made in a loop, and of which all are told."""
 
@@ -29,7 +43,7 @@ def made_in_loop(evaluator: Evaluator, source: Expression) -> Found:
     loop, *more = node.generators
     ranged = loop.iter
     is_plain = not more and not loop.ifs and isinstance(ranged, ast.Call) and len(ranged.args) == 1
-    if is_plain and calls.qualified(evaluator, source.part(ranged.func)) == "builtins.range":  # type: ignore[attr-defined]
+    if is_plain and calls.qualified(evaluator, source.part(ranged.func)) == RANGE:  # type: ignore[attr-defined]
         number = evaluator.find(source.part(ranged.args[0]))  # type: ignore[attr-defined]
         count = number.value.value if isinstance(number.value, Constant) and not number.by_default else None
         if isinstance(count, int) and 0 <= count <= MOST_ITEMS:
@@ -46,12 +60,17 @@ def item_of(evaluator: Evaluator, found: Found) -> Found:
     """What an item of something may be."""
     value = found.value
     if isinstance(value, Row):
-        return _one_of([evaluator.find(item) for item in value.items])
+        items = [evaluator.find(item).after(by_default=found.by_default) for item in value.items]
+        numbers = arithmetic.in_turn(items) if value.complete else NOTHING
+        return numbers if numbers.possible else _one_of(items)
     if isinstance(value, Table):
         return _one_of(_keys(value))
     if isinstance(value, Stream):
         key = (value.frame.function.node, value.frame)
         return evaluator.ask("an item of a generator", key, lambda: yielded(evaluator, value), NOTHING)
+    if isinstance(value, Made) and value.name == RANGE:
+        of_call = value.call.node, value.call.frame
+        return evaluator.ask("a number of a range", of_call, lambda: _of_range(evaluator, value.call), NOTHING)
     if isinstance(value, Made):
         inner = wrapped(value)
         if inner is None:
@@ -60,8 +79,38 @@ def item_of(evaluator: Evaluator, found: Found) -> Found:
     return perhaps(item_of(evaluator, one) for one in found.options)
 
 
+def _of_range(evaluator: Evaluator, call: Expression) -> Found:
+    """What a loop over ``range(...)`` takes that counts up; NOTHING where that may be none."""
+    given = call.node.args  # type: ignore[attr-defined]
+    if not 1 <= len(given) <= 3 or any(isinstance(one, ast.Starred) for one in given):
+        return NOTHING
+    limits = [evaluator.find(call.part(one)) for one in given]
+    first, last, *rest = map(arithmetic.number_of, limits if len(limits) > 1 else [Found(Constant(0)), *limits])
+    step = rest[0] if rest else 1
+    if verdict(step) is not Workers.SOME or (_is_plain(first, last) and last <= first):  # type: ignore[operator]
+        return NOTHING
+    positive = arithmetic.joined(Constant(POSITIVE), *limits)
+    if verdict(first) is Workers.SOME:
+        return positive
+    reaches_more = isinstance(last, Positive) or (_is_plain(last, step) and last > step)  # type: ignore[operator]
+    is_zero = first == 0 and not isinstance(first, bool)
+    zero = arithmetic.joined(Constant(0), *limits)
+    return arithmetic.in_turn([zero, positive]) if is_zero and reaches_more else NOTHING
+
+
+def _is_plain(*values: Number) -> bool:
+    return all(isinstance(one, (int, float)) for one in values)
+
+
 def _keys(table: Table) -> list[Found]:
     return [Found(Constant(key)) for key in table.entries] if table.complete else []
+
+
+def needs_other_key(owner: Value, key: Found) -> bool:
+    """Whether a mapping lacks the key that is asked for by default: then the user of the program says another."""
+    if not key.by_default or not isinstance(key.value, Constant) or not isinstance(owner, Table):
+        return False
+    return owner.complete and key.value.value not in list(owner.entries)
 
 
 def wrapped(made: Made) -> Expression | None:

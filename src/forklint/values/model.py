@@ -270,6 +270,8 @@ class Found:
     """The kinds of machine on which it may hold, where it is one of several."""
     is_all: bool = False
     """Whether it is surely one of ``options``."""
+    in_turn: bool = False
+    """Whether it is each of ``options``, one after the other: the variable of a loop."""
 
     @property
     def possible(self) -> tuple[Found, ...]:
@@ -297,7 +299,9 @@ class Found:
         """Give it as what holds on some kinds of machine alone."""
         if worlds == EVERYWHERE:
             return self
-        options = tuple(one.within(worlds) for one in self.options)
+        options = tuple(inner for one in self.options if (inner := one.within(worlds)).worlds)
+        if self.is_all and len(options) == 1:
+            return options[0]
         return replace(self, worlds=self.worlds & worlds, options=options)
 
 
@@ -323,6 +327,8 @@ def agreed(found: Iterable[Found]) -> Found:
         if unclear and len(options) >= MOST_OPTIONS:
             break
         known.append(one)
+    if len(known) == 1 and known[0].in_turn:
+        return known[0]
     if not known or unclear or not all(one.known for one in known):
         return _any_of(_merged(options), is_all=not unclear)
     first = known[0]
