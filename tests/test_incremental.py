@@ -92,6 +92,14 @@ OPENED = (
     "    def __getitem__(self, index):\n        self.file.seek(index)\n        return self.file.read(1)\n\n\n"
     "def load(path):\n    return DataLoader(Words(path), num_workers=2)\n"
 )
+MADE = (
+    "from torch.utils.data import DataLoader\n\n\nclass Words:\n    def __init__(self, path):\n"
+    "        self.file = open(path)\n\n    def __len__(self):\n        return 1\n\n"
+    "    def __getitem__(self, index):\n        return self.file.read(1)\n"
+)
+MAKES = (
+    "import user\nfrom torch import nn\n\n\nclass Bank({}):\n    def look(self):\n        return user.Words('rows')\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -100,8 +108,14 @@ OPENED = (
         (LACKING, HELPERS, HELPERS.replace("known = 1", "other = 1")),
         (LACKING, HELPERS, HELPERS + "\n\ndef put(net):\n    net.width = len\n"),
         (OPENED, "def opened(path):\n    return path\n", "def opened(path):\n    return open(path)\n"),
+        (MADE, MAKES.format("nn.Module"), MAKES.format("object")),
     ],
-    ids=["a name that is imported goes", "objects are given an attribute", "a function opens a file"],
+    ids=[
+        "a name that is imported goes",
+        "objects are given an attribute",
+        "a function opens a file",
+        "what makes objects of a class is no model",
+    ],
 )
 def test_another_file_changes_in_what_matters_and_in_what_does_not(
     linted: Linted, tmp_path: Path, user: str, helpers: str, edited: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from forklint.knowledge.datasets import entries, is_base, loading_words
@@ -83,28 +84,20 @@ def _use_of(project: Project, kind: ClassFacts) -> _Use:
 
 
 def _find_use_of(project: Project, kind: ClassFacts) -> _Use:
-    makers = [
-        (module, node) for module in project.mentioning(kind.name) for node in _made_in(project, module).get(kind, ())
-    ]
+    makers = list(_making(project, kind))
     around = ((module, above) for module, node in makers for above in module.above(node))
     classes = {module.class_facts(above): None for module, above in around if isinstance(above, ast.ClassDef)}
     names = (name for one in classes for name in project.ancestry(one).external)
     return _Use(bool(makers), any(name.endswith("nn.Module") for name in names))
 
 
-def _made_in(project: Project, module: Module) -> dict[ClassFacts, list[ast.Call]]:
-    """The classes of the project of which a module makes objects, with the calls."""
-    return project.answer("classes that a module makes", module, lambda: _find_made_in(project, module))
-
-
-def _find_made_in(project: Project, module: Module) -> dict[ClassFacts, list[ast.Call]]:
-    found: dict[ClassFacts, list[ast.Call]] = {}
-    for node in module.nodes:
-        if isinstance(node, ast.Call):
-            symbol = project.resolve(module, module.scope_at(node), node.func)
-            if isinstance(symbol, ClassFacts):
-                found.setdefault(symbol, []).append(node)
-    return found
+def _making(project: Project, kind: ClassFacts) -> Iterator[tuple[Module, ast.Call]]:
+    """Give the calls that make objects of a class, by whatever name."""
+    names = sorted(project.hierarchy.names_for(kind.name))
+    for module in project.mentioning(kind.name):
+        for call in module.calls_of(names):
+            if project.resolve(module, module.scope_at(call), call.func) == kind:
+                yield module, call
 
 
 def _goes_to_loader(project: Project, facts: ClassFacts) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ CHILD_NAME = "__mp_main__"
 PROCESS = "multiprocessing.current_process"
 """Its ``name`` differs in a child, too."""
 NOTEBOOK_NAMES = frozenset({"get_ipython", "__IPYTHON__"})
+NOTEBOOK = re.compile(rb"get_ipython|__IPYTHON__")
 """Builtins that a notebook adds."""
 
 
@@ -103,22 +105,21 @@ def _is_of_notebook(project: Project, module: Module, scope: Scope, node: ast.AS
         return node.value in NOTEBOOK_NAMES
     if isinstance(node, ast.Call):
         symbol = project.resolve(module, scope, node.func)
-        return isinstance(symbol, FunctionFacts) and _reads(symbol.module, symbol.node)
+        return isinstance(symbol, FunctionFacts) and _reads(project, symbol.module, symbol.node)
     if not isinstance(node, ast.Name):
         return False
-    if node.id in NOTEBOOK_NAMES or not any(name in module.document.text for name in NOTEBOOK_NAMES):
+    if node.id in NOTEBOOK_NAMES or not project.matches(module.path, NOTEBOOK):
         return node.id in NOTEBOOK_NAMES
     symbol = project.resolve(module, scope, node)
     if isinstance(symbol, External):
         return symbol.name.rpartition(".")[2] in NOTEBOOK_NAMES
     _, bindings = scope.find(node.id) or (scope, [])
     tries = [above for one in bindings for above in module.above(one.node) if isinstance(above, ast.Try)]
-    return any(_reads(module, one) for one in tries)
+    return any(_reads(project, module, one) for one in tries)
 
 
-def _reads(module: Module, node: ast.AST) -> bool:
+def _reads(project: Project, module: Module, node: ast.AST) -> bool:
     """Whether a function or statement reads a name that only notebooks have."""
-    text = module.document.text
-    return any(name in text for name in NOTEBOOK_NAMES) and any(
+    return project.matches(module.path, NOTEBOOK) and any(
         isinstance(inner, ast.Name) and inner.id in NOTEBOOK_NAMES for inner in nodes_below(node)
     )
