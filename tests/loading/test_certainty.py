@@ -33,14 +33,19 @@ LATENT = "latent: nothing in this library loads it with workers"
 ONLY_IF_ASKED = "only if the number of workers, 0 by default, is raised"
 
 
-def found(folder: Path, files: dict[str, str]) -> Finding:
-    """The one finding in ``words/data.py`` of a project."""
+def findings(folder: Path, files: dict[str, str]) -> tuple[Finding, ...]:
+    """The findings in ``words/data.py`` of a project."""
     (folder / ".git").mkdir()
     for name, text in {**files, "words/data.py": HAZARD}.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     path = folder / "words" / "data.py"
-    (finding,) = Linters(SettingsFinder({}), Options()).of(path).lint(path).findings
+    return tuple(Linters(SettingsFinder({}), Options()).of(path).lint(path).findings)
+
+
+def found(folder: Path, files: dict[str, str]) -> Finding:
+    """The one finding in ``words/data.py`` of a project."""
+    (finding,) = findings(folder, files)
     return finding
 
 
@@ -80,8 +85,15 @@ def test_what_may_be_loaded_weighs_in_full(tmp_path: Path, files: dict[str, str]
     assert ONLY_IF_ASKED not in finding.message
 
 
+WITHOUT = {"train.py": LOADS.replace("args.workers", "0").replace("NUMBER", "0")}
+
+
 def test_loaders_without_workers(tmp_path: Path) -> None:
-    finding = found(tmp_path, {"train.py": LOADS.replace("args.workers", "0").replace("NUMBER", "0")})
+    assert not findings(tmp_path, WITHOUT)
+
+
+def test_loaders_without_workers_in_a_library(tmp_path: Path) -> None:
+    finding = found(tmp_path, {**INSTALLABLE, **WITHOUT})
     assert finding.severity is Severity.INFO
     assert finding.message.endswith("(only once a loader has workers: none in this project has)")
 

@@ -37,6 +37,11 @@ def doubt_of(project: Project, dataset: ClassFacts) -> str:
     return project.answer("doubt of a dataset", dataset, lambda: _find(project, dataset), compared=True)
 
 
+def is_idle(project: Project, dataset: ClassFacts) -> bool:
+    """Whether workers surely never get objects of a class: no loader has any, and only this project loads it."""
+    return doubt_of(project, dataset) == WITHOUT_WORKERS and not _is_in_library(project, dataset.module.path)
+
+
 def _find(project: Project, dataset: ClassFacts) -> str:
     found = [one for one in loaders_for(project, dataset) if not is_test_file(one.call.module.path)]
     if not found:
@@ -45,8 +50,8 @@ def _find(project: Project, dataset: ClassFacts) -> str:
         return project.answer("doubt of any loader", None, lambda: _doubt_of_all(project), compared=True)
     if all(has_none_by_default(one) for one in found):
         return ONLY_WITH_OPTION
-    is_idle = never_has_workers(project, dataset) and not _may_be_loaded(project)
-    return WITHOUT_WORKERS if is_idle else ""
+    has_none = never_has_workers(project, dataset) and not _may_be_loaded(project)
+    return WITHOUT_WORKERS if has_none else ""
 
 
 def _may_be_used(project: Project, dataset: ClassFacts) -> bool:

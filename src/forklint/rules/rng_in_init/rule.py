@@ -151,7 +151,7 @@ class RngInInit(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Generators that statements of this module keep, and functions of it that seed workers alike."""
-        from forklint.loading.certainty import ONLY_WITH_OPTION, doubt_of
+        from forklint.loading.certainty import ONLY_WITH_OPTION, doubt_of, is_idle
         from forklint.rules.rng_in_init.worker_seeds import worker_seeds
 
         code = module.document.code
@@ -159,7 +159,7 @@ class RngInInit(Rule):
             return
         for kept in self._generators.in_module(module) if self._may_keep(code) else ():
             cells = tuple(cell for cell in self.settings.cells if kept.pickled or not cell.pickles)
-            if cells:
+            if cells and not is_idle(self.project, kept.dataset):
                 user, place = kept.drawn
                 doubt = doubt_of(self.project, kept.dataset)
                 where = f"workers of `{kept.dataset.name}` draw from it here"

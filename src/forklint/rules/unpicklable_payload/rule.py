@@ -137,7 +137,11 @@ class UnpicklablePayload(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """What this module sends, or its datasets keep."""
+        from forklint.loading.certainty import is_idle
+
         for payload in self._payloads.in_module(module):
+            if payload.sent is None and payload.dataset is not None and is_idle(self.project, payload.dataset):
+                continue
             doubt = self._doubt(payload)
             yield Suspect(
                 node=payload.node,
