@@ -165,9 +165,9 @@ class HandleScreen:
             yield from filter(self._is_followed, meant)
 
     def _is_followed(self, definition: Definition) -> bool:
-        """Whether a call is followed: of a function that names an opener and returns something, or of a method."""
+        """Whether a call is followed: of a function that leads to an opener and returns something, or of a method."""
         scope = self._meanings.scope(definition)
         if scope.kind != FUNCTION:
             return False
         is_method = self._meanings.scope(Definition(definition.path, scope.parent)).kind == CLASS
-        return is_method or (scope.gives and self.leads(definition, 0))
+        return is_method or (scope.gives and self.leads(definition))
