@@ -25,6 +25,8 @@ IN_WORKERS = frozenset({"collate_fn", "worker_init_fn"})
 """Arguments of a loader, besides the dataset, that its workers call."""
 MOST_NAMES = 64
 """So many names of classes are looked at for what may inherit from one class."""
+MAX_CALLS = 3
+"""Through so many calls of functions a dataset is looked for that they make."""
 MAX_HOLDERS = 2
 """Through so many classes, each of which makes objects of the one before, one is followed to a dataset."""
 MOST_FILES = 256
@@ -53,6 +55,10 @@ class DatasetScreen:
     def makes_dataset(self, path: Path) -> bool:
         """Whether a file may make an object of a dataset of the project."""
         return self._project.answer("may make a dataset", path, lambda: self._makes_dataset(path), compared=True)
+
+    def leads_to_dataset(self, path: Path) -> bool:
+        """Whether a file may make an object of a dataset, or functions that it calls do."""
+        return self._project.answer("may lead to a dataset", path, lambda: self._leads_to_dataset(path), compared=True)
 
     def reaches_workers(self, definition: Definition) -> bool:
         """Whether an object of a class may be a dataset, a part of one, of a class inherited from, or handed to one."""
@@ -104,6 +110,23 @@ class DatasetScreen:
             if scope.kind == FUNCTION and scope.parameters and scope.parameters[0] in scope.calls:
                 made.add(Definition(path, scope.parent))
         return any(self._is_class(one) and self.may_be_dataset(one) for one in made)
+
+    def _leads_to_dataset(self, path: Path) -> bool:
+        called = {one for found in self._meanings.calls(path).values() for one in found}
+        return self.makes_dataset(path) or any(self._makes_within(one, MAX_CALLS - 1) for one in called)
+
+    def _makes_within(self, function: Definition, depth: int) -> bool:
+        """Whether a function makes an object of a dataset, or those that it calls do."""
+        find = lambda: self._find_makes_within(function, depth)  # noqa: E731 - it is short
+        return self._project.answer("function may make a dataset", (function, depth), find, compared=True)
+
+    def _find_makes_within(self, function: Definition, depth: int) -> bool:
+        if self._is_class(function):
+            return False
+        called = {one for found in self._meanings.called(function).values() for one in found}
+        if any(self._is_class(one) and self.may_be_dataset(one) for one in called):
+            return True
+        return depth > 0 and any(self._makes_within(one, depth - 1) for one in called)
 
     def _is_class(self, definition: Definition) -> bool:
         return self._meanings.scope(definition).kind == CLASS

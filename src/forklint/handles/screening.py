@@ -6,6 +6,7 @@ calls a function that returns one, and its objects come to workers; or the file 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from forklint.knowledge.handles import Handle
     from forklint.project.index import Project
 
+LOADING = re.compile(rb"(?i:dataset|loader)")
+"""What stands in a file that passes what it opens to functions which build a dataset of it."""
 MAX_DEPTH = 6
 """How many calls deep a handle is followed."""
 MAX_LEADING = 2
@@ -87,7 +90,20 @@ class HandleScreen:
             return True
         if any(map(self._datasets.is_named_beside_dataset, sorted(self._given(path) | self._keeping(path)))):
             return True
-        return openings.named and self._datasets.makes_dataset(path)
+        if openings.named and self._datasets.makes_dataset(path):
+            return True
+        if not self._project.matches(path, LOADING):
+            return False
+        return (openings.retained or self.receives(path)) and self._datasets.leads_to_dataset(path)
+
+    def receives(self, path: Path) -> bool:
+        """Whether a file calls a function that may return what it opens."""
+        return self._project.answer("receives a handle", path, lambda: self._receives(path), compared=True)
+
+    def _receives(self, path: Path) -> bool:
+        called = {one for meant in self._meanings.calls(path).values() for one in meant}
+        scopes = ((one, self._meanings.scope(one)) for one in called)
+        return any(scope.kind == FUNCTION and scope.gives and self.retains(one) for one, scope in scopes)
 
     def _find_openings(self, path: Path) -> Openings:
         summary = self._project.summary(path)
@@ -170,4 +186,4 @@ class HandleScreen:
         if scope.kind != FUNCTION:
             return False
         is_method = self._meanings.scope(Definition(definition.path, scope.parent)).kind == CLASS
-        return is_method or (scope.gives and self.leads(definition))
+        return is_method or (scope.gives and self.leads(definition, 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from forklint.datasets.carriers import parameter_at
 from forklint.datasets.classes import is_dataset
@@ -22,7 +23,7 @@ from forklint.records import dataclass
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression, Ref
 from forklint.values.objects import kept_as
-from forklint.values.origins import behind
+from forklint.values.origins import behind, origins
 
 LAST = frozenset({"__del__", "__exit__", "close", "shutdown", "teardown"})
 """Methods that run when the workers are done."""
@@ -52,6 +53,14 @@ class SharedHandle:
     """For one that a function opens and keeps: where it is called before workers start."""
 
 
+class _Handed(NamedTuple):
+    """A handle that is an argument of a call."""
+
+    opened: Opened
+    place: Expression
+    """The call that opens it, or that of a function which returns it."""
+
+
 class SharedHandles:
     """Finds such handles in one module after the other."""
 
@@ -63,11 +72,12 @@ class SharedHandles:
 
     def in_module(self, module: Module) -> Iterator[SharedHandle]:
         """Give the handles that statements of a module open for datasets to share."""
-        if not self._handles.open_in(module):
+        if self._handles.open_in(module):
+            yield from self._of_module(module)
+            for facts in module.classes:
+                yield from self._of_class(facts)
+        elif not self._handles.screen.receives(module.path):
             return
-        yield from self._of_module(module)
-        for facts in module.classes:
-            yield from self._of_class(facts)
         yield from self._handed_over(module)
 
     def _openings(self, module: Module, scope: Scope) -> Iterator[tuple[Binding, Opened]]:
@@ -117,20 +127,20 @@ class SharedHandles:
         return any(node.attr == attribute for function in methods for node in attribute_nodes(function))
 
     def _handed_over(self, module: Module) -> Iterator[SharedHandle]:
-        seen: set[ast.Call] = set()
+        seen: set[ast.AST] = set()
         for scope, call in self._calls_beside_openers(module):
             called = Expression(module, scope, call)
             entry = self._entry(called)
             for argument in all_arguments(call) if entry is not None else ():
-                opened = self._argument(module, scope, argument)
-                if opened is None or opened.node in seen:
+                handed = self._argument(module, scope, argument)
+                if handed is None or handed.place.node in seen or _is_let_go(called, handed):
                     continue
-                found = next(self._taken(called, argument, opened, MAX_CALLS), None)
+                found = next(self._taken(called, argument, handed, MAX_CALLS), None)
                 if found is not None:
-                    seen.add(opened.node)
+                    seen.add(handed.place.node)
                     yield found
 
-    def _taken(self, called: Expression, argument: ast.expr, opened: Opened, depth: int) -> Iterator[SharedHandle]:
+    def _taken(self, called: Expression, argument: ast.expr, handed: _Handed, depth: int) -> Iterator[SharedHandle]:
         """Give what keeps a handle that is an argument of a call: a dataset, or one that the called function makes."""
         call, entry = called.node, self._entry(called)
         if entry is None:
@@ -140,7 +150,7 @@ class SharedHandles:
         keyword = next((one.arg for one in call.keywords if one.value is argument), None)
         name = keyword or parameter_at(entered, call, argument)
         if dataset is not None:
-            found = self._received(dataset, opened, name)
+            found = self._received(dataset, handed, name)
             if found is not None:
                 yield found
         elif depth and len(entered.scope.bound(name)) == 1:
@@ -148,7 +158,7 @@ class SharedHandles:
                 for given in all_arguments(inner):
                     if is_name(given, name):
                         within = Expression(entered.module, entered.module.scope_at(inner), inner)
-                        yield from self._taken(within, given, opened, depth - 1)
+                        yield from self._taken(within, given, handed, depth - 1)
 
     def _entry(self, called: Expression) -> tuple[ClassFacts | None, FunctionFacts] | None:
         """The function that a call enters, with the dataset if that is its constructor; None for any other call."""
@@ -182,11 +192,11 @@ class SharedHandles:
         owner = function.owner
         return self._handles.opens(function) or (owner is not None and self._handles.opens(owner))
 
-    def _argument(self, module: Module, scope: Scope, argument: ast.expr) -> Opened | None:
+    def _argument(self, module: Module, scope: Scope, argument: ast.expr) -> _Handed | None:
         """The handle that an argument plainly is: an opener's call, a part of it by name, or what stands for these."""
         if isinstance(argument, ast.Subscript) and not isinstance(argument.slice, (ast.Slice, ast.Tuple)):
             whole = self._argument(module, scope, argument.value)
-            return whole if whole is not None and "[]" in whole.row.derived else None
+            return whole if whole is not None and "[]" in whole.opened.row.derived else None
         source = Expression(module, scope, argument)
         if isinstance(argument, ast.Attribute) and self._is_closed(source, argument):
             return None
@@ -195,8 +205,21 @@ class SharedHandles:
         place = parts[0] if len(parts) == 1 else source
         if isinstance(place.node, ast.Subscript) and place is not source:
             return self._argument(place.module, place.scope, place.node)
+        opened = self._opened(place) or self._returned(place)
+        return _Handed(opened, place) if opened is not None else None
+
+    def _opened(self, place: Expression) -> Opened | None:
         row = self._openers.row(place.module, place.scope, place.node) if isinstance(place.node, ast.Call) else None
         return Opened(place.module, place.node, row) if row is not None else None  # type: ignore[arg-type]
+
+    def _returned(self, place: Expression) -> Opened | None:
+        """The handle that a function of the project opens and returns, where a call of it stands."""
+        node = place.node
+        symbol = self._project.resolve(place.module, place.scope, node.func) if isinstance(node, ast.Call) else None
+        if not isinstance(symbol, FunctionFacts) or not self._handles.opens(symbol):
+            return None
+        found = [self._opened(one) for one in origins(self._evaluator, place)]
+        return found[0] if len(found) == 1 else None
 
     def _is_closed(self, source: Expression, argument: ast.Attribute) -> bool:
         """Whether a method of the class that is not one of the last closes the attribute."""
@@ -205,21 +228,32 @@ class SharedHandles:
         methods = facts.methods.items() if facts is not None else ()
         return any(_closes(it.body, f"self.{argument.attr}") for name, it in methods if name not in LAST)
 
-    def _received(self, dataset: ClassFacts, opened: Opened, name: str) -> SharedHandle | None:
+    def _received(self, dataset: ClassFacts, handed: _Handed, name: str) -> SharedHandle | None:
         """What a dataset does with a handle that its constructor gets: only ``self.x = parameter`` is followed."""
         attribute, statement = next(kept_as(self._project, dataset, name), ("", None))
         owners = self._project.ancestry(dataset).classes
         if statement is None or any(checks_process(owner) for owner in owners):
             return None
         return SharedHandle(
-            opened=opened,
-            statement=opened.module.statement_of(opened.node),
+            opened=handed.opened,
+            statement=handed.place.module.statement_of(handed.place.node),
             name=f"{dataset.name}.{attribute}",
             dataset=dataset,
             used=self._reads(dataset, attribute),
             pickled=not any(leaves_out(method, {attribute}) for method in pickling_methods(owners)),
             keeps=statement,
         )
+
+
+def _is_let_go(called: Expression, handed: _Handed) -> bool:
+    """Whether ``with`` closes the handle once an object was made of it, before anything is done with that."""
+    module, parents = called.module, called.module.parents
+    item, above = parents.get(handed.place.node), parents.get(called.node)
+    closing = parents.get(item) if isinstance(item, ast.withitem) else None
+    target = above.targets[0] if isinstance(above, ast.Assign) and len(above.targets) == 1 else None
+    if not isinstance(closing, (ast.With, ast.AsyncWith)) or not isinstance(target, ast.Name):
+        return False
+    return all(closing not in module.above(one) for one in module.reads(target.id))
 
 
 def _closes(body: list[ast.stmt], name: str) -> bool:
