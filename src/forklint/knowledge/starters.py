@@ -101,6 +101,8 @@ class Iteration:
 
     contexts: frozenset[str]
     setters: frozenset[str]
+    locked: frozenset[str]
+    """Last names of what has a lock of its context in it, which a process of another method refuses."""
     at_once: frozenset[str]
     when_iterated: frozenset[str]
     lazily: frozenset[str]
@@ -160,6 +162,7 @@ def iteration() -> Iteration:
     return Iteration(
         contexts=frozenset(table["contexts"]["names"]),
         setters=frozenset(table["start_method_setters"]["names"]),
+        locked=frozenset(table["locked"]["names"]),
         at_once=frozenset(table["iteration"]["at_once"]),
         when_iterated=frozenset(table["iteration"]["when_iterated"]),
         lazily=frozenset(table["iteration"]["lazily"]),

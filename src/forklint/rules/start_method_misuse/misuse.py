@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from forklint.knowledge.starters import iteration
 from forklint.project.guard import is_main_guard
 from forklint.project.module import FunctionFacts
 from forklint.project.scopes import FUNCTIONS
@@ -26,12 +27,6 @@ if TYPE_CHECKING:
 
 ASKING = frozenset({"get", "getattr", "getenv", "pop", "setdefault"})
 """Calls whose last argument is what they return where nothing is there."""
-
-LOCKED = frozenset(
-    {"Queue", "JoinableQueue", "SimpleQueue", "Lock", "RLock", "Event", "Condition", "Semaphore", "BoundedSemaphore"}
-    | {"Barrier", "Value", "Array"}
-)
-"""What has a lock of its context in it, which a process of another method refuses."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +87,8 @@ def _locked_before(events: Sequence[Settles]) -> Iterator[Misuse]:
             if locks and is_other and any(later.kind == "start" for later in events[index:]):
                 yield Misuse("locked", event, locks[0], worlds=event.way.worlds & LINUX)
             return
-        if event.kind == "settled" and event.way.certain and last_name(getattr(event.node, "func", None)) in LOCKED:
+        made = last_name(getattr(event.node, "func", None)) if event.kind == "settled" and event.way.certain else ""
+        if made in iteration().locked:
             locks.append(event)
 
 
