@@ -81,7 +81,8 @@ class _Search:
 
     def _is_meant(self, run: _Run) -> bool:
         """Whether an object is of the class, as far as is known, or since only datasets have such a method."""
-        return self._is_of_class(run) and run.loader.workers.kind is not Workers.NONE
+        workers = run.loader.workers
+        return (workers.kind is not Workers.NONE or workers.by_default) and self._is_of_class(run)
 
     def _is_of_class(self, run: _Run) -> bool:
         if run.method in ENTRIES:  # of a list of datasets they give a dataset
