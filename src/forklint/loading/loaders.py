@@ -133,16 +133,24 @@ class Loader:
         if kind is Workers.UNKNOWN and found.in_turn:
             found = next((one for one in found.options if verdict(arithmetic.number_of(one)) is Workers.SOME), found)
             kind = verdict(arithmetic.number_of(found))
+        elif kind is Workers.UNKNOWN and found.is_all and self._is_none_in_each(found):
+            return WorkerCount(Workers.NONE, found.by_default, found.links, 0)
         elif kind is Workers.UNKNOWN:
             return WorkerCount(kind, some_in=self._worlds_with_some(found)) if found.is_all else UNKNOWN
         return WorkerCount(kind, found.by_default, found.links, number)
+
+    def _number_of(self, option: Found) -> Number:
+        """The number that one of several options means, that of the library where it is not given."""
+        return self.row.workers_default if isinstance(option.value, Absent) else arithmetic.number_of(option)
+
+    def _is_none_in_each(self, found: Found) -> bool:
+        return all(verdict(self._number_of(one)) is Workers.NONE for one in found.options)
 
     def _worlds_with_some(self, found: Found) -> Worlds:
         """The kinds of machine for which one of several numbers is meant that is above zero; NOWHERE if for all."""
         worlds = NOWHERE
         for one in found.options:
-            number = self.row.workers_default if isinstance(one.value, Absent) else arithmetic.number_of(one)
-            if verdict(number) is Workers.SOME and not one.by_default:
+            if verdict(self._number_of(one)) is Workers.SOME and not one.by_default:
                 worlds |= one.worlds
         return worlds if worlds != EVERYWHERE else NOWHERE
 

@@ -65,7 +65,7 @@ def as_table(evaluator: Evaluator, given: Arguments) -> Table:
     entries: dict[str, Source] = {}
     complete = not given.open
     for source in given.positional[:1]:
-        table = evaluator.table(source)
-        complete &= table is not None and table.complete
-        entries |= table.entries if table is not None else {}
+        table = _unpacked(evaluator, source)
+        complete &= table.complete
+        entries |= table.entries
     return Table({**entries, **given.keywords}, complete)
