@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from forklint.datasets.classes import inherits_dataset, may_inherit_dataset
 from forklint.loading.certainty import has_none_by_default
-from forklint.loading.loaders import never_has_workers
+from forklint.loading.loaders import loaders_for, never_has_workers
 from forklint.machines.signs import expects_pickling
 from forklint.model import Cell
 from forklint.project.bindings import is_sorted_out
@@ -16,6 +16,7 @@ from forklint.project.module import ClassFacts
 from forklint.project.scopes import FUNCTIONS, statements
 from forklint.records import dataclass
 from forklint.rules.unpicklable_payload.beside import datasets_beside, is_imported_by_many, kept_by, senders_of
+from forklint.rules.unpicklable_payload.replacing import is_replacement
 from forklint.rules.unpicklable_payload.started import kept_when_started
 from forklint.rules.unpicklable_payload.unpicklable import Unpicklable
 from forklint.rules.unpicklable_payload.values import Culprit, Why, is_local
@@ -150,11 +151,16 @@ class Payloads:
             if culprit is not None and cells and not never_has_workers(self.project, facts):
                 yield Payload(culprit, facts.node, module, cells, dataset=facts)
         for facts in (*datasets, *datasets_beside(self.project, module)):
-            told = [(one, node) for one in kept_by(self.project, facts) if (node := self._told_at(one, facts, module))]
+            kept = (one for one in kept_by(self.project, facts) if not self._is_told_by_loaders(one, facts))
+            told = [(one, node) for one in kept if (node := self._told_at(one, facts, module))]
             if told and cells and not never_has_workers(self.project, facts):
                 for culprit, node in told:
                     if where := _where(culprit, cells):
                         yield Payload(culprit, node, module, where, dataset=facts)
+
+    def _is_told_by_loaders(self, culprit: Culprit, facts: ClassFacts) -> bool:
+        """Whether it only replaces an argument that is not given: whether it is, the calls that are loaded say."""
+        return is_replacement(culprit.module, culprit.node) and bool(loaders_for(self.project, facts))
 
     def _told_at(self, culprit: Culprit, facts: ClassFacts, module: Module) -> ast.AST | None:
         """Where a module tells of what a dataset keeps: where it is made, or at the class, if many import its maker."""

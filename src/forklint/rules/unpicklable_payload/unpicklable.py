@@ -18,6 +18,7 @@ from forklint.project.nodes import is_before, nodes_below
 from forklint.project.scopes import FUNCTIONS, Kind, Scope, statements
 from forklint.project.spelling import last_name
 from forklint.rules.unpicklable_payload.libraries import names_meant
+from forklint.rules.unpicklable_payload.replacing import parts_of
 from forklint.rules.unpicklable_payload.values import Culprit, Why, is_local
 from forklint.values import arguments, parameters, stores
 from forklint.values.calls import qualified
@@ -114,9 +115,7 @@ class Unpicklable:
         elif isinstance(node, ast.Subscript):
             found = self.stages.added(given, node, depth) or self._evaluated(given, depth)
         else:
-            nearer = (
-                tuple(map(given.part, node.values)) if isinstance(node, ast.BoolOp) else behind(self.evaluator, given)
-            )
+            nearer = parts_of(given) or behind(self.evaluator, given)
             found = self.first(nearer, depth) if nearer else self._evaluated(given, depth)
         return None if found is not None and found.key in self._known else found
 
