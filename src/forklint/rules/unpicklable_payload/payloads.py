@@ -16,6 +16,7 @@ from forklint.project.module import ClassFacts
 from forklint.project.scopes import FUNCTIONS, statements
 from forklint.records import dataclass
 from forklint.rules.unpicklable_payload.beside import datasets_beside, is_imported_by_many, kept_by, senders_of
+from forklint.rules.unpicklable_payload.excluding import exclude_each_other
 from forklint.rules.unpicklable_payload.replacing import is_replacement
 from forklint.rules.unpicklable_payload.started import kept_when_started
 from forklint.rules.unpicklable_payload.unpicklable import Unpicklable
@@ -110,6 +111,8 @@ class Payloads:
                 if culprit.late and sent.piped and not culprit.is_lost:
                     continue  # through a pipe a descriptor arrives
                 if culprit.module is not module and is_sorted_out(module, sent.value):
+                    continue
+                if culprit.module is module is sent.module and exclude_each_other(module, culprit.node, sent.call):
                     continue
                 if culprit.module is not place and culprit.path[:1] and culprit.path[0] in attributes:
                     continue  # of several that lead to one attribute one is told of
