@@ -21,7 +21,7 @@ def exclude_each_other(module: Module, first: ast.AST, second: ast.AST) -> bool:
 
 
 def _questions(module: Module, node: ast.AST) -> Iterator[tuple[str, bool]]:
-    """Give what is asked around a place, as spelt, and how it came out: names of the module, attributes of the object."""
+    """Give what is asked around a place, as spelt, and how it came out: of a name of the module, or of the object."""
     below = node
     for above in module.above(node):
         if isinstance(above, (ast.If, ast.IfExp)) and below is not above.test:
