@@ -11,7 +11,7 @@ from typing import TypeVar
 from forklint.knowledge.starters import Starter, starters
 from forklint.loading import datasets
 from forklint.loading.rows import PARTIAL, loader_row, partial_of, row_above, rows_above
-from forklint.loading.screening import loader_names, may_make_loader
+from forklint.loading.screening import OWN, loader_names, may_make_loader
 from forklint.machines.trials import is_test_file
 from forklint.model import Link
 from forklint.project.index import External, Project
@@ -273,14 +273,14 @@ def files_with_loaders(project: Project) -> tuple[Path, ...]:
     """The files that may make a loader, or a partial that will."""
 
     def find() -> tuple[Path, ...]:
-        calling = {path for name in (*loader_names(project), PARTIALS) for path in project.where(CALL, name)}
+        calling = {path for name in (*loader_names(project), PARTIALS, OWN) for path in project.where(CALL, name)}
         return tuple(path for path in project.in_order(calling) if may_make_loader(project, path))
 
     return project.answer("files that may make loaders", None, find, compared=True)
 
 
 def _find(project: Project, module: Module) -> Iterator[Loader]:
-    words = loader_names(project) | {PARTIALS}
+    words = loader_names(project) | {PARTIALS, OWN}
     for node in module.calls_of(words):
         if not _is_named_partial(module, node):
             loader = loader_at(project, Expression(module, module.scope_at(node), node))

@@ -10,9 +10,9 @@ from forklint.knowledge.starters import Starter, starters
 from forklint.project.certainty import has_certain_bases, is_certain
 from forklint.project.index import External, Project, Symbol
 from forklint.project.index import Value as Bound
-from forklint.project.module import ClassFacts, Module
-from forklint.project.scopes import FUNCTIONS, Scope
-from forklint.project.spelling import last_name
+from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.scopes import FUNCTIONS, Kind, Scope
+from forklint.project.spelling import first_parameter, last_name, takes_class
 from forklint.values.model import Expression
 
 PARTIAL = frozenset({"functools.partial"})
@@ -50,7 +50,7 @@ def _row(project: Project, call: Expression, function: ast.expr) -> Starter | No
     """The row for what ``function`` names in a call: the loader itself, a subclass, ``partial``, or a name for one."""
     if not isinstance(function, (ast.Name, ast.Attribute)):
         return None
-    symbol = project.resolve(call.module, call.scope, function)
+    symbol = own_class(call.module, call.scope, function) or project.resolve(call.module, call.scope, function)
     if isinstance(symbol, External):
         partial = symbol.name in PARTIAL and isinstance(call.node, ast.Call) and bool(call.node.args)
         if partial and isinstance(call.node, ast.Call):
@@ -61,6 +61,16 @@ def _row(project: Project, call: Expression, function: ast.expr) -> Starter | No
         return row_above(project, symbol)
     place = partial_of(project, symbol)
     return _row(project, place, place.node.func) if place is not None else None  # type: ignore[attr-defined]
+
+
+def own_class(module: Module, scope: Scope, called: ast.expr) -> ClassFacts | None:
+    """The class for which an expression stands in a class method: ``cls``."""
+    found = scope.find(called.id) if isinstance(called, ast.Name) else None
+    if found is None or len(found[1]) != 1 or found[1][0].kind is not Kind.PARAMETER:
+        return None
+    function = found[0].node
+    is_it = isinstance(function, FUNCTIONS) and takes_class(function) and first_parameter(function) == called.id  # type: ignore[attr-defined]
+    return FunctionFacts(module, function).owner if is_it else None  # type: ignore[arg-type]
 
 
 # Those whose arguments are all known

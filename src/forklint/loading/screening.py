@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING
 
 from forklint.knowledge.starters import starters
 from forklint.project.spelling import last_name
+from forklint.summaries.parts import BASES, CALLS
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
+
+OWN = "cls"
+"""What a class method calls its class."""
 
 
 def loader_names(project: Project) -> frozenset[str]:
@@ -19,23 +23,40 @@ def loader_names(project: Project) -> frozenset[str]:
 
 
 def may_make_loader(project: Project, path: Path) -> bool:
-    """Whether a file may call what makes a loader."""
-    return project.hierarchy.may_call(_listed(project), path)
+    """Whether a file may call what makes a loader, a class of its own by ``cls`` included."""
+    return project.hierarchy.may_call(_listed(project), path) or calls_own_loader(project, path)
+
+
+def calls_own_loader(project: Project, path: Path) -> bool:
+    """Whether a file may make a loader in a class method of that loader, by ``cls``."""
+
+    def find() -> bool:
+        summary = project.part(path, CALLS, OWN)
+        return summary is not None and OWN in summary.called and _has_heir(project, path)
+
+    return project.answer("may make its own loader", path, find, compared=True)
 
 
 def may_set_up_loader(project: Project, path: Path) -> bool:
     """Whether a file may call what makes a loader, or a loader's ``__init__`` from that of a subclass."""
     return may_make_loader(project, path) or project.answer(
-        "may set up a loader", path, lambda: _has_heir(project, path), compared=True
+        "may set up a loader", path, lambda: _sets_up(project, path), compared=True
     )
 
 
-def _has_heir(project: Project, path: Path) -> bool:
+def _sets_up(project: Project, path: Path) -> bool:
     """Whether a file calls an ``__init__``, and has a class that may inherit from a loader."""
     summary = project.summary(path)
     if summary is None or not any(call.endswith(".__init__") for scope in summary.scopes for call in scope.calls):
         return False
-    bases = {part for number in summary.classes for base in summary.scopes[number].bases for part in base.split(".")}
+    return _has_heir(project, path)
+
+
+def _has_heir(project: Project, path: Path) -> bool:
+    """Whether a file has a class that may inherit from a loader."""
+    summary = project.part(path, BASES)
+    numbers = summary.classes if summary is not None else ()
+    bases = {part for number in numbers for base in summary.scopes[number].bases for part in base.split(".")}  # type: ignore[union-attr]
     return not bases.isdisjoint(loader_names(project))
 
 

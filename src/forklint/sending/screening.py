@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from forklint.knowledge.starters import starters
 from forklint.knowledge.unpicklable import senders
 from forklint.loading.loaders import files_with_loaders
-from forklint.loading.screening import loader_names
+from forklint.loading.screening import OWN, loader_names
 from forklint.summaries.summary import CLASS, FUNCTION
 from forklint.summaries.terms import CALL
 
@@ -42,9 +42,9 @@ def _find_loading(project: Project) -> Iterator[str]:
     names = loader_names(project)
     summaries = (project.summary(path) for path in files_with_loaders(project))
     for summary, scope in ((one, scope) for one in summaries if one is not None for scope in one.scopes):
-        makes = (call.rpartition(".")[2] in names for call in scope.calls)
+        above = summary.scopes[scope.parent]
+        makes = ((above.name if call == OWN else call.rpartition(".")[2]) in names for call in scope.calls)
         if scope.kind == FUNCTION and scope.parameters and any(makes):
-            above = summary.scopes[scope.parent]
             yield from (scope.name, above.name) if above.kind == CLASS else (scope.name,)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from forklint.knowledge.starters import Starter, starters
 from forklint.knowledge.unpicklable import senders
 from forklint.loading.loaders import Loader, loader_at, loaders_of
-from forklint.loading.rows import loader_row
+from forklint.loading.rows import loader_row, own_class
 from forklint.loading.screening import loader_names
 from forklint.model import Cell
 from forklint.project.bindings import reaching
@@ -97,7 +97,8 @@ class Sites:
         for node in module.nodes:
             if not isinstance(node, ast.Call):
                 continue
-            name = last_name(node.func)
+            own = own_class(module, module.scope_at(node), node.func)
+            name = own.name if own is not None else last_name(node.func)
             sent = [*self.of_call(module, module.scope_at(node), node)] if name in names else []
             may_be = _may_be_dataset if name in loading else _may_be_refused
             if not sent and any(may_be(module, one) for one in all_arguments(node)):
