@@ -80,6 +80,32 @@ SETTINGS = {
         "import conf\ndef f(options):\n    ask(options.n)\nf(conf)\n--- conf.py\nn = 4\n",
         "4",
     ),
+    "an attribute of a module by its name": ("import conf\nask(getattr(conf, 'n'))\n--- conf.py\nn = 4\n", "4"),
+    "a class of a module by its name": ("import own\nask(getattr(own, 'A')(4).n)\n--- own.py\n" + CLASSES, "4"),
+    "a class of a module by a name that is not known": (
+        "import own\nask(getattr(own, x)(4))\n--- own.py\n" + CLASSES,
+        "A() or B()",
+    ),
+    "a module that is imported by its name": (
+        "import importlib\nown = importlib.import_module('own')\nask(own.A(4).n)\n--- own.py\n" + CLASSES,
+        "4",
+    ),
+    "a module within a package that is imported by its name": (
+        "own = __import__('some.own', fromlist=['A'])\nask(own.A(4).n)\n--- some/own.py\n" + CLASSES,
+        "4",
+    ),
+    "a package that is imported by its name": (
+        "own = __import__('some.own')\nask(own.A(4).n)\n--- some/own.py\n" + CLASSES,
+        "?",
+    ),
+    "a name of a module that is bound again": (
+        "import own\nown = own.A(4)\nask(own.n)\n--- own.py\n" + CLASSES,
+        "4",
+    ),
+    "a name of a module that may be bound again": (
+        "import own\nif x:\n    own = own.A(4)\nask(own)\n--- own.py\n" + CLASSES,
+        "?",
+    ),
     "an attribute of a module that is set here": (
         "import conf\nconf.n = 5\nask(conf.n)\n--- conf.py\nn = 4\n",
         "?",
@@ -479,6 +505,12 @@ OPTIONS = {
 }
 HYDRA = "import hydra\n@hydra.main(config_path='conf', config_name='main')\ndef main(conf):\n"
 FILES = {
+    "a positive default in a file that is not known": (
+        "import yaml\nkw = yaml.safe_load(x)['a']\nask(kw.get('b', {}).get('n', 4))",
+        "4 by default",
+    ),
+    "a default of zero in a file that is not known": ("import json\nask(json.load(x).get('n', 0))", "?"),
+    "a part of a file that is not known, without a default": ("import json\nask(json.load(x).get('n'))", "json.load"),
     "a file of a group in a group": (
         HYDRA + "    ask(conf.data.loader.n)\n--- conf/main.yaml\ndefaults:\n  - data/loader: fast\n"
         "--- conf/data/loader/fast.yaml\nn: 4\n",

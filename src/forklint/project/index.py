@@ -121,9 +121,15 @@ class Project(ProjectModules):
         if all(binding.kind is Kind.IMPORT for binding in bindings):
             symbols = [self._import(module, binding, hops) for binding in bindings]
             return next((symbol for symbol in symbols if symbol is not None), None)
-        if len(bindings) != 1:
-            return None
-        binding = bindings[0]
+        return self._of_binding(module, home, bindings[0], hops) if len(bindings) == 1 else None
+
+    def of_binding(self, module: Module, home: Scope, binding: Binding) -> Symbol | None:
+        """What one binding of a name makes it, whatever others there are."""
+        return self._of_binding(module, home, binding, MAX_HOPS)
+
+    def _of_binding(self, module: Module, home: Scope, binding: Binding, hops: int) -> Symbol | None:
+        if binding.kind is Kind.IMPORT:
+            return self._import(module, binding, hops)
         if isinstance(binding.node, ast.ClassDef):
             return module.class_facts(binding.node)
         if isinstance(binding.node, FUNCTIONS):

@@ -22,7 +22,11 @@ MOST = 4_000
 """Definitions looked at for one file; whoever reaches more is not passed over."""
 TOP = ""
 """In place of a name: what runs at the top level of a file when it is imported."""
-COMMON = frozenset([*dir(builtins), "self", "cls"])
+BY_TEXT = "getattr"
+"""Gives what a text names."""
+IMPORTING = frozenset({"__import__", "import_module"})
+"""What imports what a text names."""
+COMMON = frozenset([*dir(builtins), "self", "cls"]) - IMPORTING - {BY_TEXT}
 """Names of nothing that a project defines, or it would be no project that people write."""
 QUIET = "definitions that reach nothing that is sought"
 
@@ -185,8 +189,8 @@ def _joined(parts: Iterable[tuple[frozenset[str], frozenset[str]]]) -> Names:
 
 
 def _holds(summary: Summary, text: Names, sought: Sought) -> bool:
-    """Whether code names what is sought, or something that is imported from where it comes from."""
-    if sought.in_code(text):
+    """Whether code names what is sought, or something that is imported from where it comes from, or nobody knows."""
+    if sought.in_code(text) or not IMPORTING.isdisjoint(text.bare | text.attributes):
         return True
     names = text.bare & summary.by_alias.keys()
     return any(sought.in_import(one, text) for name in names for one in summary.by_alias[name])
@@ -233,7 +237,13 @@ def _imported(project: Project, path: Path, one: Import, text: Names | None) -> 
     if module is not None:
         if text is None:
             raise UnclearError
-        yield Members(module, tuple(sorted(text.attributes)), below=True)
+        yield Members(module, tuple(sorted(text.attributes | _by_text(project, module, text))), below=True)
+
+
+def _by_text(project: Project, module: Path, text: Names) -> frozenset[str]:
+    """The names of a module that code may ask for by a text."""
+    summary = project.part(module, parts.TOP) if BY_TEXT in text.bare else None
+    return frozenset(summary.top.binds) if summary is not None else frozenset()
 
 
 def _given(project: Project, asked: Members) -> Iterator[Place]:

@@ -113,6 +113,11 @@ def is_true(value: Constant) -> bool:
     return isinstance(value.value, Positive) or bool(value.value)
 
 
+def truth(found: Found) -> Found:
+    """What ``bool(x)`` gives of a constant; NOTHING of anything else."""
+    return joined(Constant(is_true(found.value)), found) if isinstance(found.value, Constant) else NOTHING
+
+
 def logic(evaluator: Evaluator, source: Expression) -> Found:
     """What ``a or b`` and ``a and b`` give where each part that decides is known."""
     node = source.node

@@ -12,7 +12,7 @@ from forklint.knowledge.poisons import poisons
 from forklint.knowledge.starters import iteration, starters
 from forklint.project import scopes
 from forklint.project.index import External
-from forklint.project.module import ClassFacts, FunctionFacts
+from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import argument
 from forklint.values import arguments, arithmetic, command_line, files, names, numbers
@@ -118,22 +118,40 @@ def _library(evaluator: Evaluator, source: Expression, name: str) -> Found:
         default = argument(node, "default", 1)
         result = evaluator.find(source.part(default)).after(by_default=True) if default is not None else result
     elif name in listed("files", "readers"):
-        result = files.read_by(evaluator, source, name)
+        result = _known_or(files.read_by(evaluator, source, name), result)
     elif name in listed("files", "openers"):
         result = files.path_of(evaluator, source)
     elif name in listed("command_line", "settings"):
         result = command_line.object_of(evaluator, source)
+    elif name in listed("objects", "importing"):
+        result = _imported(evaluator, source, name)
     elif name == "builtins.getattr" and len(node.args) > 1:
         result = _got(evaluator, source, evaluator.find(source.part(node.args[0])), node.args[1:])
     elif name == "builtins.isinstance" and len(node.args) == 2:
         result = _is_instance(evaluator, source, node.args[0], node.args[1])
     elif plain == "bool" and first is not None:
-        found = evaluator.find(first)
-        if isinstance(found.value, Constant):
-            result = arithmetic.joined(Constant(arithmetic.is_true(found.value)), found)
+        result = _known_or(arithmetic.truth(evaluator.find(first)), result)
     elif plain in {"int", "min", "max", "len", "abs", "round"} or plain in iteration().positive_counts:
         result = _counted(evaluator, source, plain)
     return result
+
+
+def _known_or(found: Found, other: Found) -> Found:
+    return found if found.known else other
+
+
+def _imported(evaluator: Evaluator, source: Expression, name: str) -> Found:
+    """The module that ``importlib.import_module("models.net")`` and ``__import__("models.net", fromlist=...)`` give."""
+    node = source.node
+    given = argument(node, "name", 0)  # type: ignore[arg-type]
+    text = evaluator.find(source.part(given)).value if given is not None else None
+    if not isinstance(text, Constant) or not isinstance(text.value, str) or text.value.startswith("."):
+        return NOTHING
+    if name == "builtins.__import__" and argument(node, "fromlist", 3) is None:  # type: ignore[arg-type]
+        return NOTHING
+    path = evaluator.project.resolver.find(source.module.path, text.value)
+    module = evaluator.project.module(path) if path is not None else None
+    return Found(Ref(module)) if module is not None else Found(Made(name, source))
 
 
 def _is_instance(evaluator: Evaluator, source: Expression, what: ast.expr, kind: ast.expr) -> Found:
@@ -219,6 +237,8 @@ def _method_of_made(evaluator: Evaluator, source: Expression, func: ast.Attribut
         handed = arguments.of_call(evaluator, source)
         is_single = len(handed.positional) == 1 and not handed.open
         return evaluator.find(handed.positional[0]) if is_single else Found(Row(handed.positional, not handed.open))
+    if value.name in listed("files", "readers") and func.attr in {"get", "pop"}:
+        return _of_unread(evaluator, source, owner)
     row = starters().get(value.name)
     if row is not None and func.attr in row.chained:
         return owner
@@ -229,9 +249,21 @@ def _method_of_made(evaluator: Evaluator, source: Expression, func: ast.Attribut
     return Found(Made(given, source)) if given else command_line.method(source, value, func.attr)
 
 
+def _of_unread(evaluator: Evaluator, source: Expression, owner: Found) -> Found:
+    """What ``get`` gives of settings that are read from a file that is not known: a part, or a count by default."""
+    default = argument(source.node, "default", 1)  # type: ignore[arg-type]
+    found = evaluator.find(source.part(default)) if default is not None else owner
+    if numbers.verdict(arithmetic.number_of(found)) is numbers.Workers.SOME:
+        return found.after(by_default=True)
+    return owner if found is owner or isinstance(found.value, Table) else NOTHING
+
+
 def _got(evaluator: Evaluator, source: Expression, owner: Found, given: list[ast.expr]) -> Found:
     """What ``owner.get("name", default)`` gives."""
     key = evaluator.find(source.part(given[0])).value
+    home = owner.value.symbol if isinstance(owner.value, Ref) else None
+    if isinstance(home, Module) and not isinstance(key, Constant):
+        return names.of_any_member(evaluator, home)
     table = evaluator.entries_of(owner)
     if table is not None and not isinstance(key, Constant):
         default = [evaluator.find(source.part(one)) for one in given[1:2]]

@@ -216,8 +216,7 @@ class Evaluator:
         elif isinstance(value, Ref) and isinstance(value.symbol, ClassFacts):
             found = objects.class_attribute(self, value.symbol, name)
         elif isinstance(value, Ref) and isinstance(value.symbol, Module):
-            symbol = self.project.lookup(value.symbol, value.symbol.scope, name)
-            found = names.of_module(self, symbol, name, None) if isinstance(symbol, Bound) else NOTHING
+            found = names.of_member(self, value.symbol, name)
         elif isinstance(value, Made):
             found = command_line.option(self, value, name)
         inner = owner.stored.below(name)
@@ -277,9 +276,10 @@ def _subscript(evaluator: Evaluator, source: Expression) -> Found:
 
 
 def _has_items_like_itself(name: str) -> bool:
-    """Whether what a library gave is a collection of its own kind: several parts of a dataset."""
+    """Whether what a library gave has parts of its own kind: parts of a dataset, or of a file that is not known."""
     row = starters().get(name)
-    return name in listed("datasets", "wrappers") or (row is not None and bool(row.chained))
+    is_chained = row is not None and bool(row.chained)
+    return is_chained or name in listed("datasets", "wrappers") or name in listed("files", "readers")
 
 
 def _item(evaluator: Evaluator, row: Row, index: object) -> Found:

@@ -65,7 +65,7 @@ def defined(evaluator: Evaluator, source: Expression) -> Found | None:
     if node.id == FOR_CHECKERS:
         return Found(Constant(value=False))
     found = source.scope.find(node.id)
-    if found is not None and (found[0].parent is not None or DEFINED.isdisjoint(one.kind for one in found[1])):
+    if found is not None and (found[0].parent is not None or not all(one.kind in DEFINED for one in found[1])):
         return None
     if is_shadowed(source.module, node):
         return None
@@ -84,7 +84,7 @@ def find(evaluator: Evaluator, source: Expression) -> Found:
         return of_symbol(evaluator, evaluator.project.lookup(source.module, source.scope, node.id), None)
     home, bindings = found
     if any(binding.kind in DEFINED for binding in bindings):
-        return of_symbol(evaluator, evaluator.project.lookup(source.module, source.scope, node.id), source.frame)
+        return _defined_there(evaluator, source, bindings)
     made = [one for one in bindings if not isinstance(one.node, ast.AugAssign)]
     is_grown = len(made) < len(bindings)
     reaching = None if is_grown else bindings_of.reaching(source.module, source.scope, node)
@@ -93,6 +93,20 @@ def find(evaluator: Evaluator, source: Expression) -> Found:
         for binding, worlds in _placed(evaluator, source.module, reaching[1] if reaching is not None else made)
     )
     return result if isinstance(result.value, (Row, Table)) or not is_grown else NOTHING
+
+
+def _defined_there(evaluator: Evaluator, source: Expression, bindings: Sequence[Binding]) -> Found:
+    """What a name holds that is imported or defined, and perhaps replaced: ``model = model.Net()``."""
+    node, module, project = source.node, source.module, evaluator.project
+    assert isinstance(node, ast.Name)  # noqa: S101 - the evaluator says so
+    is_replaced = not all(binding.kind in DEFINED for binding in bindings)
+    reaching = bindings_of.reaching(module, source.scope, node) if is_replaced else None
+    if reaching is None or len(reaching[1]) != 1:
+        return of_symbol(evaluator, project.lookup(module, source.scope, node.id), source.frame)
+    home, [binding] = reaching
+    if binding.kind in DEFINED:
+        return of_symbol(evaluator, project.of_binding(module, home, binding), source.frame)
+    return bound(evaluator, Bound(module, home, binding), source.frame, source)
 
 
 def _placed(evaluator: Evaluator, module: Module, bindings: Sequence[Binding]) -> list[tuple[Binding, Worlds]]:
@@ -223,6 +237,21 @@ def of_module(evaluator: Evaluator, symbol: Bound, name: str, frame: Frame | Non
         for target in _targets(evaluator.project, path, name)
     )
     return NOTHING if is_set else bound(evaluator, symbol, frame)
+
+
+def of_member(evaluator: Evaluator, module: Module, name: str) -> Found:
+    """What a module has under a name, submodules included."""
+    symbol = evaluator.project.lookup(module, module.scope, name)
+    return of_module(evaluator, symbol, name, None) if isinstance(symbol, Bound) else of_symbol(evaluator, symbol, None)
+
+
+def of_any_member(evaluator: Evaluator, module: Module) -> Found:
+    """What a module may have under a name that is not known: a class or function, of a package also an imported one."""
+    kinds = DEFINED if module.path.name == "__init__.py" else DEFINED - {Kind.IMPORT}
+    names = (name for name, each in module.scope.bindings.items() if kinds.intersection(one.kind for one in each))
+    found = [of_member(evaluator, module, name) for name in names if not name.startswith("_")]
+    is_code = lambda one: isinstance(one.value, Ref) and not isinstance(one.value.symbol, Module)  # noqa: E731 - it is short
+    return perhaps(filter(is_code, found))
 
 
 def _is_in(project: Project, path: Path, target: ast.AST, home: Module) -> bool:
