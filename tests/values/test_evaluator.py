@@ -677,6 +677,30 @@ NUMBERS = {
     "nothing, or less": ("ask(max(-3, 0))", "?"),
 }
 PARAMETERS = {
+    "that replaces what is not given": (
+        "def f(n=None):\n    if n is None:\n        n = 4\n    ask(n)\n",
+        "None by default or 4",
+    ),
+    "that does not replace what is given": (
+        "def f(n=None):\n    if n is None:\n        n = 4\n    return n\nask(f(3))",
+        "3",
+    ),
+    "that replaces what is given as none": (
+        "def f(n=None):\n    if n is None:\n        n = 4\n    return n\nask(f(None))",
+        "4",
+    ),
+    "that another replaces": (
+        "def f(n, off):\n    if off:\n        n = 0\n    return n\nask(f(3, True))",
+        "0",
+    ),
+    "that another may replace": (
+        "def f(n, off):\n    if off:\n        n = 0\n    return n\nask(f(3, x))",
+        "3 or 0",
+    ),
+    "that is replaced in one of two branches": (
+        "def f(n, a):\n    if a is None:\n        pass\n    elif a:\n        n = 0\n    return n\nask(f(3, True))",
+        "0",
+    ),
     "of a star": ("def f(a, b):\n    ask(b)\nf(*[1, 2])", "2"),
     "of two stars": ("def f(a, b):\n    ask(b)\nf(**{'a': 1, 'b': 2})", "2"),
     "that may be given in what is not known": ("def f(a, b=3):\n    ask(b)\nf(1, **x)", "?"),

@@ -17,7 +17,7 @@ from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Binding, Kind, Scope
 from forklint.summaries.terms import WORD
-from forklint.values import items, parameters, stores
+from forklint.values import branches, items, parameters, stores
 from forklint.values.model import (
     MOST_OPTIONS,
     NOTHING,
@@ -88,9 +88,11 @@ def find(evaluator: Evaluator, source: Expression) -> Found:
     made = [one for one in bindings if not isinstance(one.node, ast.AugAssign)]
     is_grown = len(made) < len(bindings)
     reaching = None if is_grown else bindings_of.reaching(source.module, source.scope, node)
+    reached = made if reaching is None else reaching[1]
+    taken = branches.taken(evaluator, source, reached) if home is source.scope else reached
     result = agreed(
         bound(evaluator, Bound(source.module, home, binding), source.frame, source).within(worlds)
-        for binding, worlds in _placed(evaluator, source.module, reaching[1] if reaching is not None else made)
+        for binding, worlds in _placed(evaluator, source.module, taken)
     )
     return result if isinstance(result.value, (Row, Table)) or not is_grown else NOTHING
 

@@ -1,0 +1,55 @@
+"""Which of the branches that bind a name a call takes: ``if workers is None: workers = 4``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from forklint.project.nodes import start_of
+from forklint.project.scopes import Binding
+from forklint.values import arithmetic
+from forklint.values.model import MOST_OPTIONS, Constant, Expression
+
+if TYPE_CHECKING:
+    from forklint.values.evaluator import Evaluator
+
+
+def taken(evaluator: Evaluator, read: Expression, bindings: Sequence[Binding]) -> Sequence[Binding]:
+    """Of the bindings that a name may have where it is read, in order, those that the call at hand comes to.
+
+    None of a branch that is surely not taken, and none that one of a branch replaces that surely is.
+    """
+    if not 1 < len(bindings) <= MOST_OPTIONS:
+        return bindings
+    left: list[Binding] = []
+    for one in bindings:
+        is_taken = _is_taken(evaluator, read, one)
+        if is_taken is None:
+            left.append(one)
+        elif is_taken:
+            left = [one]
+    return left or bindings
+
+
+def _is_taken(evaluator: Evaluator, read: Expression, binding: Binding) -> bool | None:
+    """Whether the ``if`` around a binding come to it; None where that is not known, or there are none."""
+    module, answer = read.module, None
+    chain = [binding.node, *module.above(binding.node)]
+    if isinstance(binding.node, ast.arg) or read.node in chain or start_of(binding.node) > start_of(read.node):
+        return None
+    for inner, around in pairwise(chain):
+        if around is read.scope.node:
+            break
+        if not isinstance(around, ast.If) or inner is around.test:
+            return None
+        if any(one is read.node for one in ast.walk(around.test)):
+            return None
+        test = evaluator.find(Expression(module, read.scope, around.test, read.frame))
+        if not isinstance(test.value, Constant) or test.by_default:
+            return None
+        if arithmetic.is_true(test.value) is not (inner in around.body):
+            return False
+        answer = True
+    return answer
