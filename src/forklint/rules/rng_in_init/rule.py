@@ -155,7 +155,7 @@ class RngInInit(Rule):
         from forklint.rules.rng_in_init.worker_seeds import worker_seeds
 
         code = module.document.code
-        if not self._is_for_training(module.path, code):
+        if not self.may_hold(module.path, code):
             return
         for kept in self._generators.in_module(module) if self._may_keep(code) else ():
             cells = tuple(cell for cell in self.settings.cells if kept.pickled or not cell.pickles)
