@@ -29,6 +29,7 @@ class Hook:
     bare: frozenset[str]
     slips: bool
     arguments: int | None
+    special: frozenset[str] = frozenset()
 
     @property
     def is_special(self) -> bool:
@@ -38,7 +39,7 @@ class Hook:
 
 @cache
 def roles() -> tuple[Role, ...]:
-    """The roles, a plain dataset's first."""
+    """The roles, in the order of the table."""
     rows = knowledge.table("hooks.toml")["role"]
     return tuple(
         Role(row["kind"], frozenset(row["base"]), tuple(row["asks"]), row["lacks"], row.get("asker", "torch"))
@@ -58,6 +59,7 @@ def hooks() -> Mapping[str, Hook]:
             frozenset(row.get("bare", ())),
             row.get("slips", False),
             row.get("arguments"),
+            frozenset(row.get("special", ())),
         )
         for row in knowledge.table("hooks.toml")["hook"]
     }

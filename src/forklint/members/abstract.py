@@ -58,9 +58,14 @@ def _leaves_abstract(project: Project, facts: ClassFacts) -> bool:
         ABSTRACT in dotted(decorator)
         for owner in project.ancestry(facts).classes
         for name, function in owner.methods.items()
-        if function.decorator_list and project.method(facts, name) == (owner, function)
+        if function.decorator_list and _first_to_bind(project, facts, name) is owner
         for decorator in function.decorator_list
     )
+
+
+def _first_to_bind(project: Project, facts: ClassFacts, name: str) -> ClassFacts | None:
+    """The class from which an object gets a name, as a method or as an attribute of the class."""
+    return next((one for one in project.ancestry(facts).classes if name in one.scope.bindings), None)
 
 
 def _raises(function: Function) -> bool:

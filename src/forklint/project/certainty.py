@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from forklint.knowledge.torch_api import torch_class
+from forklint.knowledge.torch_api import torch_class, torch_module
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import Binding, Kind, Scope
@@ -28,12 +28,27 @@ def is_certain(project: Project, module: Module, scope: Scope, expression: ast.e
         return False
     found = scope.find(expression.id)
     if found is None:
-        return len(module.scope.stars) <= 1
+        return _is_from_one_star(project, module, expression.id, hops)
     return _are_certain(project, module, *found, hops)
 
 
 def _is_certain_in(project: Project, module: Module, name: str, hops: int) -> bool:
     return is_certain(project, module, module.scope, ast.Name(name), hops)
+
+
+def _is_from_one_star(project: Project, module: Module, name: str, hops: int) -> bool:
+    """Whether a name that a file does not bind can come by one of its stars only: the last one that has it gives it."""
+    stars = module.scope.stars
+    if len(stars) <= 1:
+        return True
+    targets = [project.resolver.find(module.path, star.module, star.level) for star in stars]
+    giving = [at for at, path in enumerate(targets) if path is not None and project.stars.may_give(path, name)]
+    if len(giving) != 1:
+        return False
+    later = (star.module for star, path in zip(stars, targets, strict=True) if path is None)
+    outside = [torch_module(one) for one in later]
+    target = project.module(targets[giving[0]]) if all(one and name not in one.every for one in outside) else None
+    return target is not None and _is_certain_in(project, target, name, hops - 1)
 
 
 def _are_certain(project: Project, module: Module, home: Scope, bindings: list[Binding], hops: int) -> bool:

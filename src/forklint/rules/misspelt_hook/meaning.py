@@ -17,6 +17,9 @@ SHORT = 4
 @cache
 def meant_hook(name: str) -> str | None:
     """The hook that a method's name may stand for; None for one that is right, or means something else."""
+    for hook in hooks().values():
+        if name in hook.special:
+            return hook.name
     if name in _real():
         return None
     plain = name.replace("_", "").lower()

@@ -1,7 +1,8 @@
-"""Methods of datasets, streams and samplers whose names are a slip away from those that torch asks for."""
+"""Methods whose names are a slip away from those that torch or Lightning asks a class for."""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from forklint.loading.rows import HARMLESS_BASES
 from forklint.members.abstract import is_for_others
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function
 from forklint.project.spelling import dotted
 from forklint.records import dataclass
@@ -58,8 +60,12 @@ def _role(project: Project, facts: ClassFacts) -> Role | None:
         if not role.base.isdisjoint(external):
             return role
     if any(name.startswith("torch.") and name.endswith("Sampler") for name in external):
-        return next(role for role in roles() if role.kind == "sampler")
-    return roles()[0] if is_dataset(project, facts) else None
+        return _of_kind("sampler")
+    return _of_kind("dataset") if is_dataset(project, facts) else None
+
+
+def _of_kind(kind: str) -> Role:
+    return next(role for role in roles() if role.kind == kind)
 
 
 def _judged(project: Project, facts: ClassFacts, name: str, hook: str, role: Role) -> MisspeltMethod | None:
@@ -74,7 +80,7 @@ def _judged(project: Project, facts: ClassFacts, name: str, hook: str, role: Rol
     ancestry = project.ancestry(facts)
     answered = any(hook in owner.scope.bindings for owner in ancestry.classes)
     plain = ancestry.complete and all(base in role.base or base in HARMLESS_BASES for base in ancestry.external)
-    if not known.is_special and (answered or derived):
+    if not known.is_special and (answered or derived or (hook in role.lacks and not plain)):
         return None
     if is_bare and (answered or not plain or derived or _is_abstract(project, facts) or hook not in role.lacks):
         return None
@@ -90,10 +96,17 @@ def _could_be(method: Function, hook: Hook) -> bool:
     positional = [*arguments.posonlyargs, *arguments.args]
     if not positional or any(default is None for default in arguments.kw_defaults):
         return False
+    if method.name in hook.special:
+        return len(positional) > 1 or arguments.vararg is not None or _calls_base(method, hook.name)
     if hook.arguments is None:
         return True
     most = len(positional) - 1 if arguments.vararg is None else hook.arguments
     return len(positional) - 1 - len(arguments.defaults) <= hook.arguments <= most
+
+
+def _calls_base(method: Function, name: str) -> bool:
+    """Whether a method calls what a base has under a name."""
+    return any(isinstance(node, ast.Attribute) and node.attr == name for node in nodes_below(method))
 
 
 def _is_mentioned(project: Project, name: str) -> bool:

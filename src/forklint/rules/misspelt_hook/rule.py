@@ -25,6 +25,8 @@ FAMILIES = (b"Dataset", b"Sampler")
 """What stands in the names of torch's classes that need not be known one by one."""
 CERTAIN = ("__getitem__", "__iter__")
 """Hooks without which a class of torch's only raises."""
+CONSTRUCTOR, PYTHON = "__init__", "Python"
+"""The one hook that Python asks for, whatever the class is."""
 MOST_KEYWORDS = 10_000
 """So many keywords are remembered, each with whether it may be a slip."""
 
@@ -61,7 +63,8 @@ class MisspeltHook(Rule):
     In datasets, iterable datasets and samplers (classes that derive from torch's, across files) it looks for methods
     whose names are one typo away from `__getitem__`, `__getitems__`, `__len__`, `__iter__`, `__getstate__`,
     `__setstate__` and `__init__`: `__get_item__`, `__length__`, `__itr__`, `_len_`, `__getitems_`; and for `get_item`,
-    `length` and similar names if the class defines nothing else for the purpose. In a LightningModule, a
+    `length` and similar names if the class defines nothing else for the purpose. In a torch module, it looks for
+    names that are one typo away from `forward` and `__init__`: `foward`, `__int__`, `_init_`. In a LightningModule, a
     LightningDataModule and a Callback, it looks for names that are one typo away from their hooks: `val_dataloaders`,
     `configure_optimizer`. In calls that create a `DataLoader`, or a subclass that passes its `**kwargs` on, it looks
     for keywords: `worker_init=`, `num_worker=`, `collate=`, `pin_mem=`.
@@ -217,6 +220,7 @@ class MisspeltHook(Rule):
 
 def _method_message(wrong: MisspeltMethod) -> str:
     role = wrong.role
-    asked = f"{role.asker} looks for `{wrong.hook}` in a {role.kind}"
+    asker = PYTHON if wrong.hook == CONSTRUCTOR else role.asker
+    asked = f"{asker} looks for `{wrong.hook}` in a {role.kind}"
     told = f"`{wrong.owner.name}.{wrong.method.name}` is never called: {asked}"
     return f"{told}; without it {wrong.effect}" if wrong.effect else told
