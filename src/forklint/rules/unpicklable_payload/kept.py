@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from forklint.handles.carried import leaves_out, pickling_methods
+from forklint.handles.shapes import CONTAINER_METHODS
 from forklint.knowledge.unpicklable import keeper
 from forklint.project.bindings import block_of
 from forklint.project.entries import stored
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import start_of
 from forklint.project.scopes import Function, statements
-from forklint.project.spelling import dotted, first_parameter
+from forklint.project.spelling import dotted, first_parameter, is_name
 from forklint.rules.unpicklable_payload.values import Culprit
 from forklint.runs.calls import callee, method
 from forklint.values import arguments, objects
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 REDUCING = {"__reduce__", "__reduce_ex__"}
 CHOOSING = {*REDUCING, "__getstate__", "__getattr__", "__setattr__", "__new__"}
 """Methods by which a class says itself what it holds, or what is pickled of it."""
+TAKE_APART = frozenset({"extend", "update"})
+"""Methods of containers that keep the parts of what they get; only of a display it is plain which those are."""
+DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp)
 
 
 class Objects:
@@ -89,7 +93,7 @@ class Objects:
         for statement in statements(function.node.body):
             if not self._unpicklable.budget.spend():
                 return
-            for attribute, value in _stores(statement, own):
+            for attribute, value in (*_stores(statement, own), *_put_in(statement, own)):
                 found = self._unpicklable.of(here.part(value), depth)
                 if found is not None and not _is_replaced(function, statement, attribute, own):
                     yield found.kept_as(attribute, function.owner if _is_inside(found, function.owner) else None)
@@ -125,6 +129,19 @@ def _stores(statement: ast.stmt, own: str) -> Iterator[tuple[str, ast.expr]]:
     for name, value in stored(statement, own):
         if value is not None or whole is not None:
             yield name, value or whole  # type: ignore[misc]
+
+
+def _put_in(statement: ast.stmt, own: str) -> Iterator[tuple[str, ast.expr]]:
+    """Give the attribute of the object into which a statement puts another value, and that value."""
+    into: ast.expr | None = None
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
+        into, value = statement.targets[0].value, statement.value
+    elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and statement.value.args:
+        function, value = statement.value.func, statement.value.args[-1]
+        if isinstance(function, ast.Attribute) and function.attr in CONTAINER_METHODS:
+            into = function.value if isinstance(value, DISPLAYS) or function.attr not in TAKE_APART else None
+    if isinstance(into, ast.Attribute) and is_name(into.value, own):
+        yield into.attr, value
 
 
 def _is_replaced(method: FunctionFacts, statement: ast.stmt, attribute: str, own: str) -> bool:
