@@ -16,6 +16,7 @@ from forklint.rules.misspelt_hook.meaning import meant_by, meant_hook
 need_torch()
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "FKL502_misspelt_hook"
 CLASSES = """
+import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset, Sampler
 
 class Silent(Dataset):
@@ -35,6 +36,10 @@ class Order(Sampler):
 
 class Unsized(Sampler):
     def __iter__(self): return iter([0])
+
+class Headless(torch.nn.Module):
+    def __int__(self, width): self.layer = torch.nn.Linear(width, 1)
+    def foward(self, batch): return batch
 """
 ASKED = {
     "Silent()[0]": "NotImplementedError",
@@ -50,6 +55,9 @@ ASKED = {
     "len(Order())": "TypeError",
     "len(DataLoader([1, 2], sampler=Unsized()))": "TypeError",
     "next(iter(DataLoader([1, 2], sampler=Unsized())))": "",
+    "Headless(3)": "TypeError",
+    "Headless().layer": "AttributeError",
+    "Headless()(1)": "NotImplementedError",
 }
 
 
@@ -72,6 +80,7 @@ for text in {list(ASKED)!r}:
     assert {key for key, effect in told.items() if "NotImplementedError" in effect} == {
         ("dataset", "__getitem__"),
         ("sampler", "__iter__"),
+        ("module", "forward"),
     }
 
 
@@ -121,7 +130,7 @@ for name in {sorted(meant_keywords())!r}:
         ("__getitem__", None),
         ("__setitem__", None),
         ("__next__", None),
-        ("__int__", None),
+        ("__int__", "__init__"),
         ("_length", None),
         ("_getitem", None),
         ("__aiter__", None),
