@@ -65,8 +65,8 @@ def main():
 @pytest.mark.parametrize(
     ("body", "severities"),
     [
-        ("options = {'num_workers': 2}; options['num_workers'] = 0; return DataLoader(Words('w'), **options)", []),
-        ("options = {'num_workers': 0}; options['num_workers'] = 2; return DataLoader(Words('w'), **options)", ["error"]),
+        ("given = {'num_workers': 2}; given['num_workers'] = 0; return DataLoader(Words('w'), **given)", []),
+        ("given = {'num_workers': 0}; given['num_workers'] = 2; return DataLoader(Words('w'), **given)", ["error"]),
         ("n = 0; loader = DataLoader(Words('w'), num_workers=n); n = 2; return loader", []),
         ("n = 2; n = 0; loader = DataLoader(Words('w'), num_workers=n); return loader", []),
         ("n = 0; n = 2; loader = DataLoader(Words('w'), num_workers=n); return loader", ["error"]),
