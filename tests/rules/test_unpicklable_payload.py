@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import os
+import pickle
 import pkgutil
 import re
 import ssl
@@ -18,7 +20,7 @@ from needed import need_torch
 
 from forklint.config import Settings
 from forklint.engine import Linter, Options
-from forklint.knowledge.unpicklable import refused
+from forklint.knowledge.unpicklable import memoizers, modules, refused
 from forklint.project.index import Project
 from forklint.rules.unpicklable_payload.beside import MAKING, MOST_IMPORTERS
 from forklint.rules.unpicklable_payload.rule import UnpicklablePayload
@@ -108,6 +110,22 @@ def test_pickle_refuses_what_the_table_says(name: str) -> None:
         for end in ("shutdown", "terminate", "wait"):
             if hasattr(made, end) and not name.startswith("threading"):
                 getattr(made, end)()
+
+
+@pytest.mark.parametrize("name", sorted(memoizers()))
+def test_pickle_refuses_a_cached_method(name: str) -> None:
+    cached = pkgutil.resolve_name(name)(Path("here").exists)
+    with pytest.raises((pickle.PicklingError, TypeError, AttributeError)):
+        reduction.ForkingPickler(io.BytesIO()).dump(cached)
+
+
+@pytest.mark.parametrize("name", sorted(modules()))
+def test_pickle_refuses_the_modules_of_the_table(name: str) -> None:
+    pytest.importorskip(name.partition(".")[0], reason="not installed")
+    found = pytest.importorskip(name, reason="not installed")
+    assert inspect.ismodule(found)
+    with pytest.raises(TypeError):
+        reduction.ForkingPickler(io.BytesIO()).dump(found)
 
 
 @pytest.mark.soak

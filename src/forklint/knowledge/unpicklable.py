@@ -86,6 +86,19 @@ def refused() -> dict[str, Refused]:
 
 
 @cache
+def memoizers() -> dict[str, Refused]:
+    """Map the qualified name of each decorator to what is known of the function that it returns."""
+    row = _table()["memoizer"]
+    return dict.fromkeys(row["call"], Refused(row["kind"], row["error"]))
+
+
+@cache
+def modules() -> frozenset[str]:
+    """The qualified names of modules of libraries that code reaches as attributes of a package."""
+    return frozenset(_table()["module"]["names"])
+
+
+@cache
 def have_views() -> frozenset[str]:
     """The qualified names of the calls that make a mapping whose keys, values and items pickle refuses."""
     return frozenset(_table()["view"]["of"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from forklint.datasets.classes import inherits_dataset
 from forklint.datasets.screening import DatasetScreen
-from forklint.knowledge.unpicklable import refused
+from forklint.knowledge.unpicklable import memoizers, modules, refused
 from forklint.loading.screening import may_make_loader
 from forklint.rules.unpicklable_payload.unpicklable import MAX_DEPTH, Unpicklable
 from forklint.rules.unpicklable_payload.values import Culprit, Why
@@ -33,7 +33,7 @@ MOST_IMPORTERS = 100
 MOST_NEAR = 10
 """For so many of those that import it directly, what they import gets from them what it makes."""
 MAKING = re.compile(
-    rb"lambda|Lock\(|Queue\(|Thread\(|Manager\(|Executor\(|cv2\.|collat|worker_init|transform|_fn",
+    rb"lambda|Lock\(|Queue\(|Thread\(|Manager\(|Executor\(|cv2\.|collat|worker_init|transform|_fn|= np\.random|cache\(",
 )
 """What stands in a file that makes something for another one to send; FKL204 asks for one of these words, too."""
 
@@ -128,6 +128,11 @@ def _makers() -> re.Pattern[bytes]:
 
 @cache
 def _objects() -> re.Pattern[bytes]:
-    """What a text has that makes a lambda or an object of the table."""
-    names = sorted({re.escape(name.rpartition(".")[2]) for name in refused()})
-    return re.compile(rf"\blambda\b|\b(?:{'|'.join(names)})\(".encode())
+    """What a text has that makes a lambda or an object of the table, stores a module or calls a memoizer."""
+    names, stored = _last(refused()), _last(modules())
+    caches = rf"[=(,n]\s*(?:functools\.)?(?:{_last(memoizers())})\("  # not as a decorator
+    return re.compile(rf"\blambda\b|\b(?:{names})\(|=.*\.(?:{stored})\s*(?:#.*)?$|{caches}".encode(), re.MULTILINE)
+
+
+def _last(names: Iterable[str]) -> str:
+    return "|".join(sorted({re.escape(name.rpartition(".")[2]) for name in names}))

@@ -106,7 +106,7 @@ class Payloads:
             attributes: set[str] = set()
             for culprit in self._refused(sent, steps):
                 place, node = self._place(module, sent, culprit)
-                if place is None or (sent.handed and not _is_in_call(culprit, sent)):
+                if place is None or (sent.handed and not self._is_handed(culprit, sent, steps)):
                     continue
                 if culprit.late and sent.piped and not culprit.is_lost:
                     continue  # through a pipe a descriptor arrives
@@ -122,6 +122,12 @@ class Payloads:
                     continue  # most notebooks run on Linux, by fork
                 if cells:
                     yield Payload(culprit, node, place, cells, sent)
+
+    def _is_handed(self, culprit: Culprit, sent: Sent, steps: int) -> bool:
+        """Whether what is refused comes from the arguments of a call, not from what the called function adds."""
+        if culprit.module is sent.module:
+            return _is_in_call(culprit, sent)
+        return all(one.key is not culprit.key for one in self._culprits(sent.given.by_anyone(), steps))
 
     def _place(self, module: Module, sent: Sent, culprit: Culprit) -> tuple[Module | None, ast.AST]:
         """Where something is told: where it is made, if that leads to what sends it; None if others tell of it."""

@@ -17,6 +17,7 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import is_before, nodes_below
 from forklint.project.scopes import FUNCTIONS, Kind, Scope, statements
 from forklint.project.spelling import last_name
+from forklint.rules.unpicklable_payload.by_name import memoized_in, module_in
 from forklint.rules.unpicklable_payload.libraries import names_meant
 from forklint.rules.unpicklable_payload.replacing import parts_of
 from forklint.rules.unpicklable_payload.values import Culprit, Why, is_local
@@ -169,7 +170,7 @@ class Unpicklable:
         is_drawn = not nearer and all(one.kind is not Kind.PARAMETER for one in bindings)
         place = given if is_changed or given.frame is not None else given.by_anyone()
         found = self._evaluated(place, depth) if is_changed or is_drawn else None
-        return found or (self.stages.set_on(given, node, depth) if nearer else self._module(given, node))
+        return found or (self.stages.set_on(given, node, depth) if nearer else module_in(self.project, given))
 
     def _defined_by_branch(self, given: Expression, node: ast.Name) -> Culprit | None:
         """What is refused of a function that a branch defines, where another one gives its name something else."""
@@ -199,7 +200,7 @@ class Unpicklable:
         found = self.first(behind(self.evaluator, given, perhaps=True), depth)
         if found is None and isinstance(owner, Instance):
             found = self.first(behind_in_heirs(self.evaluator, owner, node.attr), depth)
-        return found
+        return found or module_in(self.project, given)
 
     def _set_on(self, there: Expression, name: ast.Name, depth: int) -> Culprit | None:
         """What is refused in an attribute that is set on an object after it was made: ``dataset.transform = ...``."""
@@ -219,14 +220,6 @@ class Unpicklable:
                     found = self.of(there.part(statement.value), depth - 1)
                     if found is not None:
                         return found
-        return None
-
-    def _module(self, given: Expression, node: ast.Name) -> Culprit | None:
-        """A module that is kept as a value: ``self.np = np``."""
-        found = given.scope.find(node.id)
-        if found and all(one.kind is Kind.IMPORT and not one.attribute for one in found[1]):
-            error = "TypeError: cannot pickle 'module' object"
-            return Culprit(Why.MODULE, given.module, node, f"the module `{node.id}`", error)
         return None
 
     def definition(self, symbol: FunctionFacts | ClassFacts) -> Culprit | None:
@@ -279,6 +272,9 @@ class Unpicklable:
         if isinstance(symbol, ClassFacts):
             made = arguments.of_call(self.evaluator, given)
             return self._instance(given, Instance(symbol, made, given), depth)
+        memoized = memoized_in(self.project, given, node)
+        if memoized is not None:
+            return memoized
         name = qualified(self.evaluator, given.part(node.func))
         if name:
             return self._made(given, node, name, depth)
