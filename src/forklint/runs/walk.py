@@ -322,13 +322,16 @@ class Walk:
 
     def _choice(self, scope: Scope, node: ast.BoolOp | ast.IfExp) -> Iterator[Step]:
         """What ``and``, ``or`` and conditional expressions do; only their first part surely runs."""
-        if isinstance(node, ast.IfExp):
-            yield from self._expression(scope, node.test)
-            ways = zip((node.body, node.orelse), self._ways(scope, node.test), strict=True)
+        first, *others = (node.test, node.body, node.orelse) if isinstance(node, ast.IfExp) else node.values
+        yield from self._expression(scope, first)
+        guard = self._guard(scope, first)
+        if guard is not None:
+            ways = [_guarded(one)[1] for one in (guard, guards.OPPOSITE[guard])]
         else:
-            yield from self._expression(scope, node.values[0])
-            ways = zip(node.values[1:], [AT_ONCE.perhaps()] * len(node.values), strict=False)
-        for part, way in ways:
+            ways = [*self._ways(scope, first)] if isinstance(node, ast.IfExp) else [AT_ONCE.perhaps()] * 2
+        if isinstance(node, ast.BoolOp):
+            ways = [ways[isinstance(node.op, ast.Or)]] * len(others)
+        for part, way in zip(others, ways, strict=True):
             yield from maybe(tuple(self._expression(scope, part)), way)
 
     def _drawn(self, scope: Scope, node: ast.expr) -> Iterator[Step]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from forklint.knowledge.handles import openers
 from forklint.knowledge.unpicklable import Keeper, have_views, keeper, refused
-from forklint.project.bindings import is_shadowed, reaching
+from forklint.project.bindings import binder_of, reaching
 from forklint.project.guard import guard_of
 from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -148,8 +148,9 @@ class Unpicklable:
         return self.first(inner, depth)
 
     def _name(self, given: Expression, node: ast.Name, depth: int) -> Culprit | None:
-        if is_shadowed(given.module, node):
-            return None
+        binder = binder_of(given.module, node)
+        if binder is not None:
+            return self._evaluated(given, depth) if not isinstance(binder, ast.Lambda) else None
         symbol = self.project.lookup(given.module, given.scope, node.id)
         if isinstance(symbol, (FunctionFacts, ClassFacts)):
             return self._definition(given, node, symbol)
