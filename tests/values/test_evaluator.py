@@ -697,6 +697,12 @@ PARAMETERS = {
         "def f(n, off):\n    if off:\n        n = 0\n    return n\nask(f(3, x))",
         "3 or 0",
     ),
+    "that chooses a branch whose result is read again and again": (
+        "def f(given=''):\n    if given == '':\n        n = 4\n    else:\n        n = 4\n    k0 = n\n"
+        + "".join(f"    k{i + 1} = k{i} + n - n\n" for i in range(13))
+        + "    ask(k13)\nf()\n",
+        "4",
+    ),
     "that is replaced in one of two branches": (
         "def f(n, a):\n    if a is None:\n        pass\n    elif a:\n        n = 0\n    return n\nask(f(3, True))",
         "0",

@@ -12,8 +12,9 @@ from forklint.loading.datasets import given_to_loaders
 from forklint.project.graph import word_test
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
+from forklint.values.classes import choices
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Expression, Ref
+from forklint.values.model import Expression
 
 LOADER = re.compile(rb"DataLoader")
 
@@ -55,9 +56,8 @@ def may_inherit_dataset(project: Project, facts: ClassFacts) -> bool:
     if inherits_dataset(project, facts):
         return True
     scope, evaluator = facts.scope.parent or facts.module.scope, Evaluator(project)
-    bases = (evaluator.find(Expression(facts.module, scope, base)) for base in facts.node.bases)
-    symbols = (one.value.symbol for base in bases for one in base.possible if isinstance(one.value, Ref))
-    return any(isinstance(symbol, ClassFacts) and inherits_dataset(project, symbol) for symbol in symbols)
+    chosen = (choices(evaluator, Expression(facts.module, scope, base)) for base in facts.node.bases)
+    return any(inherits_dataset(project, one) for base in chosen for one in base)
 
 
 def _is_used_otherwise(project: Project, facts: ClassFacts) -> bool:

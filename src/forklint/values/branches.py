@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 def taken(evaluator: Evaluator, read: Expression, bindings: Sequence[Binding]) -> Sequence[Binding]:
     """Of the bindings that a name may have where it is read, in order, those that the call at hand comes to.
 
-    None of a branch that is surely not taken, and none that one of a branch replaces that surely is.
+    None of a branch that is surely not taken, and none that one of a branch replaces that surely is. Where no call is
+    at hand, its function would be looked for wherever it is called, once for each time that the name is read.
     """
-    if not 1 < len(bindings) <= MOST_OPTIONS:
+    if read.frame is None or not 1 < len(bindings) <= MOST_OPTIONS:
         return bindings
     left: list[Binding] = []
     for one in bindings:
