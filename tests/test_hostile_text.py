@@ -37,7 +37,6 @@ class Words(Dataset):
 
 OPTIONS = {{"{text}": 1, "num_workers": 0, "prefetch_factor": 2}}
 loader = DataLoader(Words("{text}"), **OPTIONS)
-workers = DataLoader(Words("{text}"), num_workers=2)
 """
 CASES = {"escapes": ESCAPES, "markup": MARKUP}
 

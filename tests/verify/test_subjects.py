@@ -93,7 +93,7 @@ from data import Records
 
 def make_loaders(path):
     plain = DataLoader([1, 2, 3])
-    return {"plain": plain, "train": DataLoader(Records(path, 240), batch_size=8, num_workers=2)}
+    return {"plain": plain, "train": DataLoader(Records(path, 240), batch_size=8)}
 """
 
 

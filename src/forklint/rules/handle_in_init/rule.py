@@ -42,9 +42,8 @@ class HandleInInit(Rule):
     own with the setting `handles`.
 
     If one or two loaders of the project use the dataset, the finding names them, with their number of workers and the
-    file that sets it. Nothing is reported if the loaders of the project never have workers, unless it is a library that
-    others install: then the severity is info, with the reason. It is also info if they have workers only when the user
-    asks for them, or in a library that never loads the dataset itself.
+    file that sets it. The severity is info, with the reason, if the loaders of the project never have workers, if they
+    have workers only when the user asks for them, or in a library that never loads the dataset itself.
 
     ## Why is this bad?
     A forked worker inherits the handle and shares its file offset, lock or reader slot with the parent and all other
@@ -152,12 +151,12 @@ class HandleInInit(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Handles that statements of this module store on objects that workers get."""
-        from forklint.loading.certainty import doubt_of, is_idle
+        from forklint.loading.certainty import doubt_of
         from forklint.rules.handle_in_init.telling import loading_of
 
         for carried in self._handles.carried_from(module):
             cells = tuple(cell for cell in self.settings.cells if _bites(carried, cell))
-            if cells and not is_idle(self.project, carried.dataset):
+            if cells:
                 doubt = doubt_of(self.project, carried.dataset)
                 yield Suspect(
                     node=carried.kept[0].statement,
@@ -170,7 +169,7 @@ class HandleInInit(Rule):
                 )
         for shared in (*self._shared.in_module(module), *self._process_wide.in_module(module)):
             cells = tuple(cell for cell in self.settings.cells if _bites_shared(shared, cell))
-            if cells and not is_idle(self.project, shared.dataset):
+            if cells:
                 doubt = doubt_of(self.project, shared.dataset)
                 yield Suspect(
                     node=shared.statement,

@@ -44,7 +44,8 @@ def handed_in(project: Project, module: Module) -> Iterator[HandedIn]:
         for call, key in _takers(module, node):
             function = Expression(module, module.scope_at(call), call.func)
             known = classes.choices(Evaluator(project), function)
-            carrier = carried_from(project, module, call) if not known and _is_unknown(project, function) else None
+            is_chosen = len(known) != 1 and _is_unknown(project, function)
+            carrier = carried_from(project, module, call) if is_chosen else None
             for keeper in known or (module.classes if carrier is not None else ()):
                 init = project.method(keeper, "__init__")
                 placed = parameter_at(FunctionFacts(init[0].module, init[1]), call, node) if init is not None else ""
