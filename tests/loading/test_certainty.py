@@ -88,12 +88,9 @@ def test_what_may_be_loaded_weighs_in_full(tmp_path: Path, files: dict[str, str]
 WITHOUT = {"train.py": LOADS.replace("args.workers", "0").replace("NUMBER", "0")}
 
 
-def test_loaders_without_workers(tmp_path: Path) -> None:
-    assert not findings(tmp_path, WITHOUT)
-
-
-def test_loaders_without_workers_in_a_library(tmp_path: Path) -> None:
-    finding = found(tmp_path, {**INSTALLABLE, **WITHOUT})
+@pytest.mark.parametrize("files", [{}, INSTALLABLE], ids=["project", "library"])
+def test_loaders_without_workers(tmp_path: Path, files: dict[str, str]) -> None:
+    finding = found(tmp_path, {**files, **WITHOUT})
     assert finding.severity is Severity.INFO
     assert finding.message.endswith("(only once a loader has workers: none in this project has)")
 

@@ -14,11 +14,11 @@ from forklint.datasets.workers import attributes_read
 from forklint.environment import loaded as execution
 from forklint.environment.launching import function_of, launches
 from forklint.environment.reading import Reads
-from forklint.machines.trials import is_test_file
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Function
 from forklint.project.spelling import last_name
+from forklint.project.trials import is_test_file
 from forklint.summaries.terms import CALL, RENAMED
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression, Instance

@@ -13,9 +13,9 @@ from forklint.loading.loaders import (
     loaders_of,
     never_has_workers,
 )
-from forklint.machines.trials import is_test_file
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts
+from forklint.project.trials import is_test_file
 from forklint.summaries.terms import WORD
 from forklint.values.numbers import Workers
 

@@ -12,13 +12,13 @@ from forklint.knowledge.starters import Starter, starters
 from forklint.loading import datasets
 from forklint.loading.rows import PARTIAL, loader_row, partial_of, row_above, rows_above
 from forklint.loading.screening import OWN, loader_names, may_make_loader
-from forklint.machines.trials import is_test_file
 from forklint.model import Link
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, CodeLink, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, Scope
 from forklint.project.spelling import last_name
+from forklint.project.trials import is_test_file
 from forklint.records import dataclass
 from forklint.summaries.terms import CALL
 from forklint.values import arguments, arithmetic, callers, names

@@ -9,9 +9,9 @@ import ast
 from collections.abc import Iterable
 from pathlib import Path
 
-from forklint.machines.trials import is_test_file
 from forklint.project.index import Project
 from forklint.project.module import Module
+from forklint.project.trials import is_test_file
 from forklint.summaries.parts import DEFINITION, STORED
 from forklint.summaries.summary import CLASS, FUNCTION, MODULE, Scope, Summary
 from forklint.summaries.terms import WORD

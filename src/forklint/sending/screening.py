@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,12 +24,23 @@ def launching() -> tuple[Mapping[str, Launcher], ...]:
     return senders().processes, senders().pools, senders().launchers
 
 
+def may_launch(project: Project, path: Path) -> bool:
+    """Whether a file may start a process and send it something, by the names that it calls."""
+    return any(path in project.where(CALL, name) for name in names_of_launchers())
+
+
+@cache
+def names_of_launchers() -> frozenset[str]:
+    """Last parts of the names of what starts processes and sends them something."""
+    return frozenset(name.rpartition(".")[2] for rows in launching() for name in rows)
+
+
 def names_of_senders(project: Project) -> frozenset[str]:
     """Last parts of the names of what sends something, but for the methods of a pool."""
 
     def find() -> frozenset[str]:
-        known = (starters(project.settings.starters), *launching())
-        return loader_names(project) | {name.rpartition(".")[2] for rows in known for name in rows}
+        known = {name.rpartition(".")[2] for name in starters(project.settings.starters)}
+        return loader_names(project) | names_of_launchers() | known
 
     return project.answer("names of senders", None, find, compared=True)
 

@@ -12,6 +12,7 @@ from forklint.knowledge.loading import names as listed
 from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
+from forklint.project.trials import is_test_file
 from forklint.records import dataclass
 from forklint.summaries.terms import WORD
 from forklint.values import arguments, files
@@ -87,8 +88,9 @@ def _find(evaluator: Evaluator, target: _Target) -> Callers:
     if mentions is None:
         return HANDED_ON
     calls: list[Arguments] = []
-    default = False
+    default, is_own_test = False, is_test_file(target.function.module.path)
     for module, name in mentions:
+        in_tests = is_test_file(module.path)
         reads = [node for node in module.reads(name) if _is_it(evaluator, module, node, target)]
         for node in reads:
             above = module.parents.get(node)
@@ -99,7 +101,7 @@ def _find(evaluator: Evaluator, target: _Target) -> Callers:
                 calls.append(_given(evaluator, module, above, target))
             elif _is_entry(evaluator.project, module, node):
                 default = True
-            elif _is_handed_on(evaluator.project, module, node):
+            elif (is_own_test or not in_tests) and _is_handed_on(evaluator.project, module, node):
                 return HANDED_ON
             if len(calls) > MOST_CALLS:
                 return HANDED_ON

@@ -16,7 +16,7 @@ from forklint.knowledge.unpicklable import memoizers, modules, refused
 from forklint.loading.screening import may_make_loader
 from forklint.rules.unpicklable_payload.unpicklable import MAX_DEPTH, Unpicklable
 from forklint.rules.unpicklable_payload.values import Culprit, Why
-from forklint.sending.screening import sending_files
+from forklint.sending.screening import may_launch, sending_files
 from forklint.summaries.summary import CLASS, FUNCTION, Scope
 from forklint.values.model import Expression, Instance
 
@@ -33,7 +33,8 @@ MOST_IMPORTERS = 100
 MOST_NEAR = 10
 """For so many of those that import it directly, what they import gets from them what it makes."""
 MAKING = re.compile(
-    rb"lambda|Lock\(|Queue\(|Thread\(|Manager\(|Executor\(|cv2\.|collat|worker_init|transform|_fn|= np\.random|cache\(",
+    rb"lambda|Env|_env|Lock\(|Queue\(|Thread\(|Manager\(|Executor\(|cv2\.|collat|worker_init|transform|_fn"
+    rb"|= np\.random|cache\(",
 )
 """What stands in a file that makes something for another one to send; FKL204 asks for one of these words, too."""
 
@@ -72,7 +73,7 @@ def may_be_kept(project: Project, path: Path, data: bytes) -> bool:
 def senders_of(project: Project, path: Path) -> tuple[Path, ...]:
     """The files that may send what a file makes and pickle refuses.
 
-    They lead to it by imports, or make a loader of what it, or one of those that do, passes to them.
+    They lead to it by imports, or make a loader or a process of what it, or one of those that do, passes to them.
     """
     find = lambda: tuple(_find_senders(project, path))  # noqa: E731 - it is short
     return project.answer("who may send what a file makes", path, find, compared=True)
@@ -91,26 +92,28 @@ def _find_senders(project: Project, path: Path) -> Iterator[Path]:
     yield from found
     near = (path, *project.graph.importers(path)[:MOST_NEAR])
     beside = dict.fromkeys(other for one in near for other in project.graph.imports(one) if other not in found)
-    yield from (one for one in beside if one != path and project.owns(one) and may_make_loader(project, one))
+    sends = lambda one: may_make_loader(project, one) or may_launch(project, one)  # noqa: E731 - it is short
+    yield from (one for one in beside if one != path and project.owns(one) and sends(one))
 
 
 def may_make(project: Project, path: Path) -> bool:
     """Whether a file makes something that pickle refuses: a lambda, a local function, an object of the table."""
     if not project.matches(path, MAKING):
         return False
-    return project.matches(path, _objects()) or _has_local_function(project, path)
+    return project.matches(path, _objects()) or _has_local(project, path)
 
 
-def _has_local_function(project: Project, path: Path) -> bool:
-    """Whether a function of a file defines another one, or a class has one that no object or class is passed to."""
+def _has_local(project: Project, path: Path) -> bool:
+    """Whether a function of a file defines something, or a class a function that no object or class is passed to."""
     summary = project.summary(path)
     scopes = summary.scopes if summary is not None else ()
-    return any(scope.kind == FUNCTION and _is_local(scopes, scope) for scope in scopes)
+    return any(_is_local(scopes, scope) for scope in scopes)
 
 
 def _is_local(scopes: Sequence[Scope], scope: Scope) -> bool:
     above = scopes[scope.parent].kind if scope.parent > 0 else ""
-    return above == FUNCTION or (above == CLASS and scope.parameters[:1] not in {("self",), ("cls",)})
+    is_plain = scope.kind == FUNCTION and scope.parameters[:1] not in {("self",), ("cls",)}
+    return scope.kind in {CLASS, FUNCTION} and (above == FUNCTION or (above == CLASS and is_plain))
 
 
 def _importing(project: Project, path: Path) -> tuple[Path, ...]:

@@ -23,7 +23,6 @@ from forklint.rules.unpicklable_payload.unpicklable import Unpicklable
 from forklint.rules.unpicklable_payload.values import Culprit, Why, is_local
 from forklint.sending.sites import Sent, Sites
 from forklint.starting.methods import DEFAULT_METHOD, cells_for
-from forklint.values.model import Expression
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -86,18 +85,23 @@ class Payloads:
         sent = [*self._sites.in_module(module), *self._sites.of_loader_classes(module)]
         yield from self._sent(module, sent, _steps(module, len(sent)))
 
-    def _unpicklable(self, steps: int, *, handles: bool = True) -> Unpicklable:
-        return Unpicklable(self.project, self.project.budgets.of("following payloads", steps), handles=handles)
+    def _unpicklable(self, steps: int, *, handles: bool = True, asks_callers: bool = False) -> Unpicklable:
+        budget = self.project.budgets.of("following payloads", steps)
+        return Unpicklable(self.project, budget, handles=handles, asks_callers=asks_callers)
 
-    def _culprits(self, given: Expression, steps: int) -> list[Culprit]:
-        """What is refused in something that is sent; a handle that an object keeps is another rule's."""
-        found = self._unpicklable(steps).all_of(given)
+    def _culprits(self, sent: Sent, steps: int) -> list[Culprit]:
+        """What is refused in something that is sent; a handle that an object keeps is another rule's.
+
+        What goes to a loader by a call of a function is told of where that is called; what goes to a process, here.
+        """
+        asks = sent.loader is None
+        found = self._unpicklable(steps, asks_callers=asks).all_of(sent.given)
         is_kept = any(one.why is Why.HANDLE and one.path for one in found)
-        return self._unpicklable(steps, handles=False).all_of(given) if is_kept else found
+        return self._unpicklable(steps, handles=False, asks_callers=asks).all_of(sent.given) if is_kept else found
 
     def _refused(self, sent: Sent, steps: int) -> list[Culprit]:
         """What is refused in what a call sends; else a process that its object keeps by then."""
-        found = self._culprits(sent.given, steps)
+        found = self._culprits(sent, steps)
         started = kept_when_started(self.project, sent) if not found else None
         return found if started is None else [started]
 

@@ -107,7 +107,7 @@ class UnpicklablePayload(Rule):
     datasets = re.compile(rb"(?i:class \w+\([^)]*data(?:set|pipe))")
     made = (
         *(b"lambda", b"Lock(", b"Queue(", b"Thread(", b"Manager(", b"collat", b"worker_init", b"transform", b"_fn"),
-        *(b"Executor(", b"cv2.", b"= np.random", b"cache("),
+        *(b"Executor(", b"cv2.", b"= np.random", b"cache(", b"Env", b"_env"),
     )
     needs = Needs(here=((*words, *made, b"Loader", b"workers", b"Folder", b"Dataset", b"DataPipe"),))
     """A call that sends something, a dataset, or what a dataset of another file may keep."""

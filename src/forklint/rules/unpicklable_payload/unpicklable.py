@@ -18,6 +18,7 @@ from forklint.project.nodes import is_before, nodes_below
 from forklint.project.scopes import FUNCTIONS, Kind, Scope, statements
 from forklint.project.spelling import last_name
 from forklint.rules.unpicklable_payload.by_name import memoized_in, module_in
+from forklint.rules.unpicklable_payload.handed_over import drawn_from, given_by_callers
 from forklint.rules.unpicklable_payload.libraries import names_meant
 from forklint.rules.unpicklable_payload.replacing import parts_of
 from forklint.rules.unpicklable_payload.values import Culprit, Why, is_local
@@ -58,11 +59,12 @@ VIEWS = {"keys", "values", "items"}
 class Unpicklable:
     """Looks for what pickle refuses in one payload."""
 
-    def __init__(self, project: Project, budget: Budget, *, handles: bool = True) -> None:
-        """``handles``: whether open files and the like count."""
+    def __init__(self, project: Project, budget: Budget, *, handles: bool = True, asks_callers: bool = False) -> None:
+        """``handles``: whether open files and the like count; ``asks_callers``: whether what callers give does."""
         self.project = project
         self.budget = budget
         self._handles = handles
+        self._asks_callers = asks_callers
         self._known: set[ast.AST] = set()
 
     @cached_property
@@ -150,7 +152,7 @@ class Unpicklable:
     def _name(self, given: Expression, node: ast.Name, depth: int) -> Culprit | None:
         binder = binder_of(given.module, node)
         if binder is not None:
-            return self._evaluated(given, depth) if not isinstance(binder, ast.Lambda) else None
+            return self._drawn(given, binder, depth)
         symbol = self.project.lookup(given.module, given.scope, node.id)
         if isinstance(symbol, (FunctionFacts, ClassFacts)):
             return self._definition(given, node, symbol)
@@ -169,9 +171,18 @@ class Unpicklable:
         bindings = (given.scope.find(node.id) or (given.scope, []))[1]
         is_changed = stores.is_changed(self.evaluator, given.scope, node.id)
         is_drawn = not nearer and all(one.kind is not Kind.PARAMETER for one in bindings)
+        if self._asks_callers and given.frame is None and not nearer and not is_drawn:
+            return self.first(given_by_callers(self.evaluator, given), depth)
         place = given if is_changed or given.frame is not None else given.by_anyone()
         found = self._evaluated(place, depth) if is_changed or is_drawn else None
         return found or (self.stages.set_on(given, node, depth) if nearer else module_in(self.project, given))
+
+    def _drawn(self, given: Expression, binder: ast.AST, depth: int) -> Culprit | None:
+        """What is refused in what a comprehension draws; nothing is known of the parameter of a lambda."""
+        found = self._evaluated(given, depth) if not isinstance(binder, ast.Lambda) else None
+        source = drawn_from(given, binder) if found is None or found.key in self._known else None
+        found = self.of(source, depth - 1) if source is not None else found
+        return None if found is not None and found.why is Why.GENERATOR else found
 
     def _defined_by_branch(self, given: Expression, node: ast.Name) -> Culprit | None:
         """What is refused of a function that a branch defines, where another one gives its name something else."""

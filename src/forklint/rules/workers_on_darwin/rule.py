@@ -129,7 +129,7 @@ class WorkersOnDarwin(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Find the counts above 0 that are for a Mac."""
-        from forklint.machines import trials
+        from forklint.project import trials
         from forklint.rules.workers_on_darwin.meant import Machines
         from forklint.rules.workers_on_darwin.worker_counts import WorkerCounts
         from forklint.rules.workers_on_darwin.worker_flow import WorkerFlow
