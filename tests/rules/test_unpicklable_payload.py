@@ -202,3 +202,35 @@ def test_what_many_import_is_told_of_by_those_who_keep_or_send_it(
         if one.code == "FKL204"
     ]
     assert found == ([("rows.py", line)] if many else [("tools.py", 2)])
+
+
+REBOUND = """
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Pairs(Dataset):
+    def __init__(self, images, labels):
+        self.images, self.labels = images, labels
+
+    def __getitem__(self, index):
+        return self.images[index], self.labels[index]
+
+images, labels = torch.ones(8, 3), torch.ones(8)
+for turn in range(3):
+    if turn:
+        {}
+    for batch in DataLoader(Pairs(images, labels), num_workers=2):
+        print(batch)
+"""
+
+
+def test_names_that_are_bound_again_and_again_are_each_followed_once(tmp_path: Path) -> None:
+    def spent(times: int) -> int:
+        steps = "\n        ".join(["images = images.view(labels)", "labels = labels.view(images)"] * times)
+        path = tmp_path / "run.py"
+        path.write_text(REBOUND.format(steps), encoding="utf-8")
+        linter = Linter(Project(tmp_path, Settings()), Options(with_fixes=False))
+        assert [one.code for one in linter.lint(path).findings] == ["FKL201"]
+        return linter.project.budgets.spent["following payloads"]
+
+    assert spent(40) < 3 * spent(20)

@@ -40,6 +40,11 @@ class Objects:
         self._project = unpicklable.project
         self._asked: set[ClassFacts] = set()
 
+    @property
+    def is_asking(self) -> bool:
+        """Whether some object is being looked into, so that one of its class found in it is passed over."""
+        return bool(self._asked)
+
     def reduces(self, facts: ClassFacts) -> bool:
         """Whether a class says itself how its objects are made again."""
         return any(REDUCING & set(owner.methods) for owner in self._project.ancestry(facts).classes)

@@ -12,7 +12,7 @@ from forklint.project.nodes import is_before
 from forklint.project.scopes import statements
 from forklint.project.spelling import all_arguments
 from forklint.rules.unpicklable_payload.values import Culprit
-from forklint.values.model import Expression
+from forklint.values.model import Expression, Frame
 from forklint.values.origins import behind
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ class Stages:
     def __init__(self, unpicklable: Unpicklable) -> None:
         self._unpicklable = unpicklable
         self._project = unpicklable.project
+        self._rows: dict[tuple[ast.AST, Frame | None], Stream | None] = {}
+        """What was found, by the expression that is asked about."""
 
     def added(self, given: Expression, node: ast.expr, depth: int) -> Culprit | None:
         """What is refused in the stages that a chain of methods has added to a stream, or in the stream."""
@@ -68,15 +70,32 @@ class Stages:
     def _made(self, given: Expression, call: ast.Call) -> Symbol | None:
         return self._project.resolve(given.module, given.scope, call.func)
 
-    def _row(self, given: Expression, node: ast.expr, names: int = MOST_NAMES) -> Stream | None:
+    def _row(self, given: Expression, node: ast.expr) -> Stream | None:
         """The row of the call that makes the stream which an expression is; None if it is none, or that is not seen."""
-        _, root = self._unwound(given, node)
-        symbol = self._made(given, root) if isinstance(root, ast.Call) else None
-        if isinstance(symbol, External):
-            return stream(symbol.name)
-        nearer = behind(self._unpicklable.evaluator, given.part(root), perhaps=True) if names else ()
-        rows = (self._row(one, one.node, names - 1) for one in nearer)
-        return next((row for row in rows if row is not None), None)
+        root = given.part(self._unwound(given, node)[1])
+        key = root.node, root.frame
+        if key not in self._rows:
+            self._rows[key] = self._find_row(root)
+        return self._rows[key]
+
+    def _find_row(self, root: Expression) -> Stream | None:
+        """The same, found through one name after the other, each of them looked at once."""
+        waiting, seen = [root], set[ast.AST]()
+        for _ in range(MOST_NAMES + 1):
+            nearer: list[Expression] = []
+            for one in waiting:
+                place = one.part(self._unwound(one, one.node)[1])
+                if place.node in seen:
+                    continue
+                seen.add(place.node)
+                symbol = self._made(place, place.node) if isinstance(place.node, ast.Call) else None
+                row = stream(symbol.name) if isinstance(symbol, External) else None
+                if row is not None:
+                    return row
+                if not isinstance(symbol, External):
+                    nearer += behind(self._unpicklable.evaluator, place, perhaps=True)
+            waiting = nearer
+        return None
 
     def _calls_on(self, given: Expression, name: ast.Name) -> Iterator[ast.Call]:
         """Calls, alone in their statements, of methods of a name or of its items, before the name is read."""

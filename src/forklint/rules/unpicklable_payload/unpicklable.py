@@ -25,7 +25,7 @@ from forklint.rules.unpicklable_payload.values import Culprit, Why, is_local
 from forklint.values import arguments, parameters, stores
 from forklint.values.calls import qualified
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Expression, Instance, Lambda, Made, Ref, Row, Source, Stream, Table
+from forklint.values.model import Expression, Frame, Instance, Lambda, Made, Ref, Row, Source, Stream, Table
 from forklint.values.model import Value as Abstract
 from forklint.values.objects import behind_in_heirs
 from forklint.values.origins import behind
@@ -66,6 +66,8 @@ class Unpicklable:
         self._handles = handles
         self._asks_callers = asks_callers
         self._known: set[ast.AST] = set()
+        self._harmless: dict[tuple[ast.AST, Frame | None], int] = {}
+        """Names in which nothing is refused, each with how far that was followed."""
 
     @cached_property
     def evaluator(self) -> Evaluator:
@@ -150,6 +152,16 @@ class Unpicklable:
         return self.first(inner, depth)
 
     def _name(self, given: Expression, node: ast.Name, depth: int) -> Culprit | None:
+        """What is refused in what a name holds; each is followed once, however many ways lead to it."""
+        key = node, given.frame
+        if self._harmless.get(key, 0) >= depth:
+            return None
+        found = self._held_by_name(given, node, depth)
+        if found is None and not self.objects.is_asking:
+            self._harmless[key] = depth
+        return found
+
+    def _held_by_name(self, given: Expression, node: ast.Name, depth: int) -> Culprit | None:
         binder = binder_of(given.module, node)
         if binder is not None:
             return self._drawn(given, binder, depth)
