@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from forklint.datasets.classes import inherits_dataset, may_inherit_dataset
@@ -131,7 +132,8 @@ class Payloads:
         """Whether what is refused comes from the arguments of a call, not from what the called function adds."""
         if culprit.module is sent.module:
             return _is_in_call(culprit, sent)
-        return all(one.key is not culprit.key for one in self._culprits(sent.given.by_anyone(), steps))
+        by_anyone = replace(sent, source=sent.given.by_anyone())
+        return all(one.key is not culprit.key for one in self._culprits(by_anyone, steps))
 
     def _place(self, module: Module, sent: Sent, culprit: Culprit) -> tuple[Module | None, ast.AST]:
         """Where something is told: where it is made, if that leads to what sends it; None if others tell of it."""
