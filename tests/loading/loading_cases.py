@@ -709,6 +709,64 @@ DataLoader(faces, **options(3))
 }
 
 FILES = {
+    "yaml that the user names": (
+        """\
+def main(cfg):
+    DataLoader(faces, **cfg['data']['loader'])
+main(yaml.safe_load(open(input())))
+--- conf/train.yaml
+data:
+  loader: {batch_size: 8, num_workers: 6}
+""",
+        "6",
+    ),
+    "json that the user names, kept by an object": (
+        """\
+class Run:
+    def __init__(self, path):
+        self.cfg = json.load(open(path))
+    def load(self):
+        options = self.cfg.get('loader', {})
+        return DataLoader(faces, **options)
+--- conf/train.json
+{"data": {"loader": {"num_workers": 6}}}
+""",
+        "6",
+    ),
+    "one of several files, of which one has none": (
+        """\
+cfg = yaml.safe_load(open(input()))
+DataLoader(faces, **cfg['loader'])
+--- conf/train.yaml
+loader: {num_workers: 6}
+--- conf/debug.yaml
+loader: {num_workers: 0}
+""",
+        "unknown",
+    ),
+    "a file in a folder farther away has none": (
+        """\
+import tools.load
+--- tools/load.py
+import sys, yaml
+from torch.utils.data import DataLoader
+DataLoader([1], **yaml.safe_load(open(sys.argv[1]))['loader'])
+--- tools/train.yaml
+loader: {num_workers: 6}
+--- conf/debug.yaml
+loader: {num_workers: 0}
+""",
+        "6",
+    ),
+    "yaml of something else": (
+        """\
+cfg = yaml.safe_load(open(input()))
+DataLoader(faces, **cfg['loader'])
+--- conf/train.yaml
+loader: {num_workers: 6, resolution: 64}
+""",
+        "unknown",
+    ),
     "yaml": (
         """\
 cfg = yaml.safe_load(open('conf/train.yaml'))

@@ -12,6 +12,7 @@ from forklint.knowledge.starters import Starter, starters
 from forklint.loading import datasets
 from forklint.loading.rows import PARTIAL, loader_row, partial_of, row_above, rows_above
 from forklint.loading.screening import OWN, loader_names, may_make_loader
+from forklint.loading.settings_by_keys import completed
 from forklint.model import Link
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, CodeLink, FunctionFacts, Module
@@ -90,7 +91,7 @@ class Loader:
     def _find_given(self) -> Arguments:
         if self.facts is not None:
             return _handed_up(self.evaluator, self.facts, arguments.of_call(self.evaluator, self.call))
-        return _given(self.evaluator, self.call)
+        return _given(self.evaluator, self.call, self.row)
 
     def _answer(self, name: str, find: Callable[[], T]) -> T:
         return self.evaluator.project.answer(name, (self.call.node, self.call.frame, self.plain, self.facts), find)
@@ -295,9 +296,9 @@ def _is_named_partial(module: Module, call: ast.Call) -> bool:
     return is_partial and isinstance(above, ast.Assign) and isinstance(above.targets[0], ast.Name)
 
 
-def _given(evaluator: Evaluator, call: Expression) -> Arguments:
+def _given(evaluator: Evaluator, call: Expression, row: Starter) -> Arguments:
     """What the library's own constructor gets by a call that makes a loader."""
-    given = arguments.of_call(evaluator, call)
+    given = completed(evaluator, call, row, arguments.of_call(evaluator, call))
     assert isinstance(call.node, ast.Call)  # noqa: S101 - it makes a loader
     if callers.is_super_call(call.node):
         return callers.handed_up(evaluator, call)
