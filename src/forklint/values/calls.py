@@ -66,6 +66,8 @@ def find(evaluator: Evaluator, source: Expression) -> Found:
     if found.possible:
         return found
     callee = evaluator.find(source.part(node.func))
+    if not callee.possible and isinstance(node.func, ast.Attribute) and node.func.attr == "__iter__":
+        return Found(Made("builtins.iter", source))
     given = arguments.of_call(evaluator, source) if callee.possible else NOT_KNOWN
     return evaluator.each(callee, lambda one: _of_callee(evaluator, source, one.value, given))
 

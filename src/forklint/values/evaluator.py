@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from forklint.knowledge.loading import names as listed
-from forklint.knowledge.starters import starters
 from forklint.project.index import External
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -36,6 +35,7 @@ from forklint.values.model import (
     Stored,
     Table,
     Text,
+    Value,
     agreed,
     of_each,
     perhaps,
@@ -263,8 +263,10 @@ def _subscript(evaluator: Evaluator, source: Expression) -> Found:
     key = (asked := evaluator.find(source.part(node.slice))).value
     if isinstance(owner.value, Row):
         return _item(evaluator, owner.value, key.value if isinstance(key, Constant) else None)
-    if isinstance(owner.value, Made) and _has_items_like_itself(owner.value.name):
+    if isinstance(owner.value, Made) and items.are_like(owner.value.name):
         return owner
+    if owner.options and isinstance(key, Constant) and isinstance(key.value, int):
+        return of_each(owner, lambda one: _item(evaluator, one.value, key.value))
     if not isinstance(key, Constant) or isinstance(key.value, Positive) or items.needs_other_key(owner.value, asked):
         tables = [one.value for one in owner.possible if isinstance(one.value, Table)]
         return perhaps(evaluator.find(value) for table in tables for value in table.values)
@@ -275,15 +277,10 @@ def _subscript(evaluator: Evaluator, source: Expression) -> Found:
     return _unless_set(evaluator, source, key.value, evaluator.member(owner, key.value), owner)
 
 
-def _has_items_like_itself(name: str) -> bool:
-    """Whether what a library gave has parts of its own kind: parts of a dataset, or of a file that is not known."""
-    row = starters().get(name)
-    is_chained = row is not None and bool(row.chained)
-    return is_chained or name in listed("datasets", "wrappers") or name in listed("files", "readers")
-
-
-def _item(evaluator: Evaluator, row: Row, index: object) -> Found:
+def _item(evaluator: Evaluator, row: Value, index: object) -> Found:
     """One item of a row, or any of them."""
+    if not isinstance(row, Row):
+        return NOTHING
     if row.complete and isinstance(index, int):
         inside = -len(row.items) <= index < len(row.items)
         return evaluator.find(row.items[index]) if inside else NOTHING

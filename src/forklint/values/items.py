@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from forklint.knowledge.starters import iteration
+from forklint.knowledge.loading import names as listed
+from forklint.knowledge.starters import iteration, starters
 from forklint.project.spelling import is_name
 from forklint.values import arithmetic, calls
 from forklint.values.model import (
@@ -174,6 +175,28 @@ def part_of(evaluator: Evaluator, found: Found, index: int, number: int) -> Foun
         whole = evaluator.find(row.items[index]) if len(row.items) == number else NOTHING
         return whole.after(by_default=found.by_default)
     return of_each(found, lambda one: part_of(evaluator, one, index, number))
+
+
+def written_part(target: ast.expr, whole: ast.Call, name: str) -> ast.Subscript | None:
+    """What ``model, self.loader = build()`` assigns to an attribute, written as ``build()[1]``."""
+    parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
+    names = [part.attr if isinstance(part, ast.Attribute) else "" for part in parts]
+    if names.count(name) != 1 or any(isinstance(part, ast.Starred) for part in parts):
+        return None
+    index = ast.copy_location(ast.Constant(names.index(name)), whole)
+    return ast.copy_location(ast.Subscript(whole, index, ast.Load()), whole)
+
+
+def is_part(place: Expression) -> bool:
+    """Whether an expression stands nowhere in the text: see ``written_part``."""
+    return isinstance(place.node, ast.Subscript) and place.node not in place.module.parents
+
+
+def are_like(name: str) -> bool:
+    """Whether what a library gave, by its name, has parts of its own kind: of a dataset, of a file that is not known."""
+    row = starters().get(name)
+    is_chained = row is not None and bool(row.chained)
+    return is_chained or name in listed("datasets", "wrappers") or name in listed("files", "readers")
 
 
 def _binds(target: ast.expr, name: str) -> bool:

@@ -11,7 +11,7 @@ from forklint.project import entries, scopes
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import first_parameter, is_name, last_name, text_of
-from forklint.values import arguments, calls
+from forklint.values import arguments, calls, items
 from forklint.values import stores as changes
 from forklint.values.callers import handed_up, is_super_call
 from forklint.values.model import (
@@ -47,7 +47,7 @@ def attribute(evaluator: Evaluator, owner: Instance, name: str) -> Found:
     facts = owner.facts
     if name == HPARAMS:
         return _hyperparameters(evaluator, owner)
-    stored = stores(evaluator, owner, name)
+    stored = _all_stores(evaluator, owner, name)
     if stored is None:
         return _in_heirs(evaluator, owner, name)
     if stored:
@@ -84,6 +84,12 @@ def stores(evaluator: Evaluator, owner: Instance, name: str) -> list[Expression 
 
     None if anything may assign it, or the object may be one of a subclass that has an attribute of its own.
     """
+    found = _all_stores(evaluator, owner, name)
+    return found and [one if one is not None and not items.is_part(one) else None for one in found]
+
+
+def _all_stores(evaluator: Evaluator, owner: Instance, name: str) -> list[Expression | None] | None:
+    """The same; a part of what a call returns is written as an index of that call."""
     facts = owner.facts
     if any(_sets_any(evaluator, one) for one in evaluator.project.ancestry(facts).classes):
         return None
@@ -169,19 +175,19 @@ def _find_stores(evaluator: Evaluator, facts: ClassFacts, name: str) -> list[tup
         for function in owner.methods.values():
             this = FunctionFacts(owner.module, function)
             first = first_parameter(function)
-            found += [(this, _value(evaluator, this, *one)) for one in _assigned(function, first, name)]
+            found += [(this, _value(evaluator, this, name, *one)) for one in _assigned(function, first, name)]
     return found
 
 
 def _value(
-    evaluator: Evaluator, function: FunctionFacts, statement: ast.stmt, value: ast.expr | None
+    evaluator: Evaluator, function: FunctionFacts, name: str, statement: ast.stmt, value: ast.expr | None
 ) -> ast.expr | None:
     """What a statement assigns to an attribute; each part of ``random_split(whole)`` is as the whole."""
     whole = statement.value if isinstance(statement, ast.Assign) and value is None else None
-    if not isinstance(whole, ast.Call):
+    if not isinstance(statement, ast.Assign) or not isinstance(whole, ast.Call):
         return value
-    name = calls.qualified(evaluator, Expression(function.module, function.scope, whole.func))
-    return whole if name in listed("datasets", "wrappers") else None
+    called = calls.qualified(evaluator, Expression(function.module, function.scope, whole.func))
+    return whole if called in listed("datasets", "wrappers") else items.written_part(statement.targets[0], whole, name)
 
 
 def kept_as(project: Project, facts: ClassFacts, parameter: str) -> Iterator[tuple[str, ast.stmt]]:
@@ -241,7 +247,8 @@ def _stored(evaluator: Evaluator, owner: Instance, place: Expression | None, nam
     found = told(evaluator.find(place), place, name)
     classes = evaluator.project.ancestry(owner.facts).classes
     methods = (FunctionFacts(one.module, method) for one in classes for method in one.methods.values())
-    return changes.attribute_brought_up_to_date(evaluator, place, name, found, methods)
+    written = place.part(place.node.value) if isinstance(place.node, ast.Subscript) and items.is_part(place) else place
+    return changes.attribute_brought_up_to_date(evaluator, written, name, found, methods)
 
 
 def _hyperparameters(evaluator: Evaluator, owner: Instance) -> Found:

@@ -5,18 +5,24 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from forklint.members.guards import is_hidden, is_method_excused
+from forklint.project.spelling import is_name
 from forklint.records import dataclass
+from forklint.summaries.summary import CLASS
+from forklint.summaries.terms import BASE, CALL, IMPORTED, WORD
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Expression, Found, Instance, Made
+from forklint.values.model import Constant, Expression, Found, Instance, Made
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from forklint.project.index import Project
     from forklint.project.module import Module
 
-NEXT = "next"
+NEXT, OF_PYTHON_3 = "next", "__next__"
 HIDES = "the `except` around it hides the error"
 ASKED = re.compile(rb"\.\s*next\s*\(\s*\)")
 LOADERS = frozenset(
@@ -24,6 +30,10 @@ LOADERS = frozenset(
 )
 ITERATOR = "torch.utils.data.dataloader._BaseDataLoaderIter"
 """The class of their iterators. It had ``next`` for Python 2 up to torch 1.12 (seen there, and missing in 1.13)."""
+LOADER_NAME = re.compile(r"loader", re.IGNORECASE)
+"""What a variable is called that holds a loader, where its value is not known."""
+OTHER_ITERATORS = ("dali", "mxnet", "petastorm", "prefetch_generator", "tensorflow_datasets")
+"""Libraries whose iterators have ``next`` as well; parts of the names that are imported from them."""
 
 
 REMOVED = (1, 13)
@@ -42,6 +52,14 @@ class OldNext:
     """Why it may not matter, in words: code around it catches every exception, or an older torch is asked for."""
 
 
+class Certainty(IntEnum):
+    """How well it is known that something is a loader."""
+
+    NO = 0
+    BY_NAME = 1
+    YES = 2
+
+
 def old_nexts(project: Project, module: Module) -> Iterator[OldNext]:
     """Give such calls of a module."""
     evaluator = Evaluator(project)
@@ -50,8 +68,8 @@ def old_nexts(project: Project, module: Module) -> Iterator[OldNext]:
         use = call.func
         if not isinstance(use, ast.Attribute) or call.args or call.keywords:
             continue
-        owner = evaluator.find(Expression(module, module.scope_at(use), use.value))
-        is_one = _is_sure(owner) and all(_is_of_loader(project, evaluator, one) for one in owner.possible)
+        known = _iterates_loader(project, evaluator, Expression(module, module.scope_at(use), use.value))
+        is_one = known is Certainty.YES or (known is Certainty.BY_NAME and _has_loaders_alone(project))
         if is_one and not is_method_excused(module, use):
             yield OldNext(call, use, HIDES if is_hidden(module, use) else older)
 
@@ -70,14 +88,52 @@ def _is_sure(found: Found) -> bool:
     return found.known or (found.is_all and bool(found.options))
 
 
-def _is_of_loader(project: Project, evaluator: Evaluator, found: Found) -> bool:
-    """Whether a value is what ``iter`` gives for a loader of torch, whose class has no way of its own to iterate."""
+def _but_none(found: Found) -> list[Found]:
+    """What a value may be where it is used: asking None for anything raises."""
+    return [one for one in found.possible if one.value != Constant(None)]
+
+
+def _iterates_loader(project: Project, evaluator: Evaluator, owner: Expression) -> Certainty:
+    """Whether a value is what ``iter`` gives for loaders of torch."""
+    found = evaluator.find(owner)
+    if found.possible:
+        known = [_of_loader(project, evaluator, one) for one in _but_none(found)]
+        return min(known, default=Certainty.NO) if _is_sure(found) else Certainty.NO
+    bound = owner.scope.find(owner.node.id) if isinstance(owner.node, ast.Name) else None
+    if bound is None or owner.scope.find("iter") is not None:
+        return Certainty.NO
+    calls = [Expression(owner.module, bound[0], one.value) if one.value is not None else None for one in bound[1]]
+    each = (_of_call(project, evaluator, call) if call is not None else Certainty.NO for call in calls)
+    return min(each, default=Certainty.NO)
+
+
+def _of_loader(project: Project, evaluator: Evaluator, found: Found) -> Certainty:
     value = found.value
-    made = value.call.node if isinstance(value, Made) and value.name == "builtins.iter" else None
-    if not isinstance(value, Made) or not isinstance(made, ast.Call) or len(made.args) != 1:
-        return False
-    loader = evaluator.find(value.call.part(made.args[0]))
-    return _is_sure(loader) and all(_is_loader(project, one) for one in loader.possible)
+    is_iter = isinstance(value, Made) and value.name == "builtins.iter"
+    return _of_call(project, evaluator, value.call) if isinstance(value, Made) and is_iter else Certainty.NO
+
+
+def _of_call(project: Project, evaluator: Evaluator, call: Expression) -> Certainty:
+    """Whether ``iter(...)``, or a call of ``__iter__``, asks a loader whose class has no way of its own to iterate."""
+    iterated = _iterated(call.node)
+    if iterated is None:
+        return Certainty.NO
+    loader = evaluator.find(call.part(iterated))
+    loaders = _but_none(loader)
+    if not all(_is_loader(project, one) for one in loaders):
+        return Certainty.NO
+    if loaders and _is_sure(loader):
+        return Certainty.YES
+    return Certainty.BY_NAME if loaders or LOADER_NAME.search(ast.unparse(iterated)) else Certainty.NO
+
+
+def _iterated(call: ast.AST) -> ast.expr | None:
+    """What a call asks for an iterator."""
+    if not isinstance(call, ast.Call) or call.keywords:
+        return None
+    if isinstance(call.func, ast.Attribute):
+        return call.func.value if call.func.attr == "__iter__" and not call.args else None
+    return call.args[0] if is_name(call.func, "iter") and len(call.args) == 1 else None
 
 
 def _is_loader(project: Project, found: Found) -> bool:
@@ -88,3 +144,28 @@ def _is_loader(project: Project, found: Found) -> bool:
         return False
     external = project.ancestry(value.facts).external
     return bool(external) and LOADERS.issuperset(external)
+
+
+def _has_loaders_alone(project: Project) -> bool:
+    """Whether what a project calls a loader is one of torch, or has no method ``next`` either."""
+
+    def find() -> bool:
+        if not project.where(CALL, "DataLoader") and not project.where(BASE, "DataLoader"):
+            return False
+        if any(project.where(IMPORTED, library) for library in OTHER_ITERATORS):
+            return False
+        return not any(_defines_both(project, path) for path in project.where(WORD, OF_PYTHON_3))
+
+    return project.answer("has loaders of torch alone", None, find, compared=True)
+
+
+def _defines_both(project: Project, path: Path) -> bool:
+    """Whether a class of a file may be an iterator that has both methods."""
+
+    def find() -> bool:
+        summary = project.summary(path)
+        scopes = [one for one in summary.scopes if one.kind == CLASS] if summary is not None else []
+        asked = [one for one in scopes if NEXT in one.binds]
+        return summary is None or any(OF_PYTHON_3 in one.binds or one.bases for one in asked)
+
+    return project.answer("defines iterators with next", path, find, compared=True)
