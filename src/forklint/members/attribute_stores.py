@@ -99,7 +99,7 @@ def _holds(scope: Scope, name: str) -> bool:
 
 
 def _quoted(project: Project, module: Module) -> frozenset[str]:
-    """The names that texts of a module spell, alone or in a list, but for keys of dictionaries."""
+    """The names that texts of a module spell, alone or in a list, but for keys and what is compared."""
 
     def find() -> frozenset[str]:
         now = project.module(module.path)
@@ -115,6 +115,9 @@ def _texts(module: Module) -> Iterable[str]:
 
 
 def _is_key(node: ast.Constant, above: ast.AST) -> bool:
+    """Whether a text is looked up or compared, so that it names nothing that is set."""
+    if isinstance(above, ast.Compare):
+        return True
     if isinstance(above, ast.Call):
         return isinstance(above.func, ast.Attribute) and above.func.attr in LOOK_UPS
     return isinstance(above, ast.Subscript) or (isinstance(above, ast.Dict) and node in above.keys)

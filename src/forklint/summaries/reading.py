@@ -37,7 +37,7 @@ class _Open:
 
     __slots__ = (
         "attributes", "bare", "bases", "binds", "calls", "decorators", "dotted", "given", "gives", "keywords", "kind",
-        "name", "parameters", "parent", "passed", "retained", "runs", "stores", "strings",
+        "name", "own", "parameters", "parent", "passed", "retained", "runs", "stores", "strings",
     )  # fmt: skip
 
     def __init__(self, kind: str, name: str, parent: int) -> None:
@@ -58,6 +58,7 @@ class _Open:
         self.retained: set[str] = set()
         self.runs = False
         self.dotted: set[str] = set()
+        self.own: set[str] = set()
 
     def scope(self) -> Scope:
         """The scope as it was read."""
@@ -65,7 +66,7 @@ class _Open:
             self.kind, self.name, self.parent, self.bases, self.keywords, self.decorators, self.parameters,
             frozenset(self.binds), frozenset(self.bare), frozenset(self.attributes), frozenset(self.calls),
             frozenset(self.stores), tuple(self.given), frozenset(self.passed), frozenset(self.strings), self.gives,
-            frozenset(self.retained), frozenset(self.dotted), self.runs,
+            frozenset(self.retained), frozenset(self.dotted), self.runs, frozenset(self.own),
         )  # fmt: skip
 
 
@@ -100,16 +101,11 @@ class _Walk:
         names = (frozenset(alone.binds), frozenset(alone.bare), frozenset(alone.attributes))
         self.statements.append(Statement(*names, is_guard=is_guard(node), runs=alone.runs))
         for mine, its in (
-            (whole.binds, alone.binds),
-            (whole.bare, alone.bare),
-            (whole.attributes, alone.attributes),
-            (whole.calls, alone.calls),
-            (whole.stores, alone.stores),
-            (whole.passed, alone.passed),
-            (whole.strings, alone.strings),
-            (whole.retained, alone.retained),
-            (whole.dotted, alone.dotted),
-        ):
+            (whole.binds, alone.binds), (whole.bare, alone.bare), (whole.attributes, alone.attributes),
+            (whole.calls, alone.calls), (whole.stores, alone.stores), (whole.passed, alone.passed),
+            (whole.strings, alone.strings), (whole.retained, alone.retained), (whole.dotted, alone.dotted),
+            (whole.own, alone.own),
+        ):  # fmt: skip
             mine.update(its)
         whole.given.update(alone.given)
         whole.runs |= alone.runs
@@ -160,7 +156,11 @@ class _Walk:
         root = last.value
         if isinstance(root, ast.Name):
             here.bare.add(root.id)
-            return ".".join((root.id, *reversed(parts))) if root.id != SELF else ""
+            if root.id != SELF:
+                return ".".join((root.id, *reversed(parts)))
+            if len(parts) > 1 or node.ctx.__class__ is ast.Load:
+                here.own.add(parts[-1])
+            return ""
         if isinstance(root, ast.Call):
             if last is not self._fleeting:
                 here.retained.add(spelt(last))

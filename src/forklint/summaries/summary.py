@@ -113,6 +113,8 @@ class Scope(NamedTuple):
     """Dotted names it reads or stores to other than by calling them, but for those on ``self``: ``torch.float32``."""
     runs: bool = False
     """Whether it has what may run other code: a call, a loop or comprehension, ``with``."""
+    own: frozenset[str] = frozenset()
+    """Attributes that it reads on ``self``, those that it calls included."""
 
 
 class Statement(NamedTuple):

@@ -193,7 +193,7 @@ def is_part(place: Expression) -> bool:
 
 
 def are_like(name: str) -> bool:
-    """Whether what a library gave, by its name, has parts of its own kind: of a dataset, of a file that is not known."""
+    """Whether what a library gave, by its name, has parts of its own kind: of a dataset, or an unknown file."""
     row = starters().get(name)
     is_chained = row is not None and bool(row.chained)
     return is_chained or name in listed("datasets", "wrappers") or name in listed("files", "readers")

@@ -25,7 +25,7 @@ from forklint.summaries.summary import Scope
 from forklint.summaries.terms import CALL, WORD
 
 SELF = "self"
-SETTER = "setattr"
+SETTER, CLASS = "setattr", "__class__"
 EVERY_OBJECT = frozenset(dir(object))
 NO_METHODS = frozenset({"training", "dump_patches", "call_super_init", "T_destination"})
 """What every module of torch has and nobody can call."""
@@ -170,12 +170,27 @@ class Attributes:
         return name in facts.scope.bindings or name in self._stored(facts)
 
     def is_patched(self, facts: ClassFacts) -> bool:
-        """Whether a file gives the class attributes under computed names from outside."""
+        """Whether a file gives the class attributes under computed names from outside, or makes other objects its."""
+        if any(self._changes_classes(path) for path in self._mentioning(facts, self.project.where(WORD, CLASS))):
+            return True
         setting = self.project.where(CALL, SETTER)
         if facts.module.path in setting and any(_outside_setters(facts.module)):
             return True
-        mentioning = self.project.where(WORD, facts.name) if setting else ()
-        return any(facts.name in self._classes_set(path) for path in set(setting).intersection(mentioning))
+        return any(facts.name in self._classes_set(path) for path in self._mentioning(facts, setting))
+
+    def _mentioning(self, facts: ClassFacts, paths: tuple[Path, ...]) -> set[Path]:
+        """Those of some files in which the name of a class stands."""
+        return set(self.project.where(WORD, facts.name)).intersection(paths) if paths else set()
+
+    def _changes_classes(self, path: Path) -> bool:
+        """Whether a file gives an object another class."""
+
+        def find() -> bool:
+            summary = self.project.summary(path)
+            scopes = summary.scopes if summary is not None else ()
+            return any(store.endswith(f".{CLASS}") for scope in scopes for store in scope.stores)
+
+        return self.project.answer("changes classes", path, find, compared=True)
 
     def _classes_set(self, path: Path) -> frozenset[str]:
         """The last names of what a file sets attributes of by ``setattr``."""

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from forklint.knowledge.torch_api import RETURN_SELF, ApiNames, torch_class
+from forklint.loading.rows import HARMLESS_BASES
 from forklint.members.abstract import can_be_made
 from forklint.members.attribute_stores import is_assigned_somewhere
 from forklint.members.guards import is_excused, is_hidden, is_method_excused
@@ -13,7 +14,7 @@ from forklint.project.certainty import is_certain
 from forklint.project.guard import is_for_type_checkers
 from forklint.project.index import External, Project, Value
 from forklint.project.module import ClassFacts, Module
-from forklint.project.nodes import nodes_below
+from forklint.project.nodes import nodes_below, start_of
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
 from forklint.project.spelling import (
     all_arguments,
@@ -39,6 +40,10 @@ Made = dict[tuple[Scope, str], tuple[Owner, set[str]]]
 SELVES = ("self", "cls")
 WRAPPERS = frozenset({"torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"})
 """They keep a module under ``.module`` and hand none of its methods on."""
+WITHOUT_INNER = HARMLESS_BASES | {
+    "torch.nn.Module", "torch.utils.data.Dataset", "torch.utils.data.IterableDataset", "torch.utils.data.Sampler",
+}  # fmt: skip
+"""Bases whose own private names are few, and known."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,8 @@ class Lacking:
     """True if the object wraps the one that has the method."""
     hidden: bool = False
     """True if code around it catches every exception and goes on."""
+    is_call: bool = True
+    """False if the name is read, but not called."""
 
     @property
     def name(self) -> str:
@@ -81,6 +88,7 @@ class Objects:
                 found = self._judge_self(module, node, use, own) or self._judge_made(module, node, use, made)
                 if found is not None:
                     yield found
+        yield from self._reads(module, own)
 
     # Which names are worth a look: by the summary, without a walk over the tree
 
@@ -91,7 +99,7 @@ class Objects:
         calls = self._calls(module)
         for facts in module.classes:
             on = calls.on_variables(module.number(facts.node))
-            called = {name for me in SELVES for name in on.get(me, ())}
+            called = {name for me in SELVES for name in on.get(me, ())}.union(calls.read(module.number(facts.node)))
             left = self.attributes.lacking(facts, called) if called else called
             if left:
                 yield facts, left
@@ -194,15 +202,49 @@ class Objects:
     def _judge_self(
         self, module: Module, call: ast.Call, use: ast.Attribute, own: dict[ClassFacts, set[str]]
     ) -> Lacking | None:
+        facts = self._lacking_self(module, use, own)
+        return self._confirmed(module, call, facts) if facts is not None else None
+
+    def _lacking_self(self, module: Module, use: ast.Attribute, own: dict[ClassFacts, set[str]]) -> ClassFacts | None:
+        """The class of the object that surely lacks what is read on ``self`` or ``cls``."""
         me = dotted(use.value)
         facts = self._class_around(module, use, me)
         if facts is None or use.attr not in own.get(facts, ()):
             return None
         if me == "cls" and hasattr(type, use.attr):
             return None
-        if not self._is_sure(module, use, facts) or self.suppliers.may_give_self(facts, use.attr):
-            return None
-        return self._confirmed(module, call, facts)
+        is_sure = self._is_sure(module, use, facts) and not self.suppliers.may_give_self(facts, use.attr)
+        return facts if is_sure and not is_for_type_checkers(module, use) else None
+
+    def _reads(self, module: Module, own: dict[ClassFacts, set[str]]) -> Iterator[Lacking]:
+        """Names that are read on ``self`` but not called, each once in a function."""
+        names = set().union(*own.values())
+        seen: set[tuple[ast.AST, str]] = set()
+        found = (node for node in module.nodes if isinstance(node, ast.Attribute) and node.attr in names)
+        for node in sorted(found, key=start_of) if names else ():
+            if not is_name(node.value, "self"):
+                continue
+            above = module.parents[node]
+            is_call = isinstance(above, ast.Call) and above.func is node
+            place = (module.scope_at(node).node, node.attr)
+            if is_call or not isinstance(node.ctx, ast.Load) or place in seen:
+                continue
+            facts = self._lacking_self(module, node, own)
+            if facts is None or self.suppliers.may_be_mixed_in(facts):
+                continue
+            if not self._may_be_inner(facts, node.attr):
+                seen.add(place)
+                near = self._alike(node.attr, facts)
+                yield Lacking(node, facts, near, hidden=is_hidden(module, node), is_call=False)
+
+    def _may_be_inner(self, facts: ClassFacts, name: str) -> bool:
+        """Whether a name may be one that a base outside the project keeps for itself, in this version or another."""
+        return name.startswith("_") and not WITHOUT_INNER.issuperset(self.project.ancestry(facts).external)
+
+    def _alike(self, name: str, owner: ClassFacts) -> Nearest:
+        """The attributes of which a name is a misspelling."""
+        has = self.attributes.has(owner)
+        return nearest(name, (other for other in has.names if is_slip(name, other))) if has is not None else Nearest(())
 
     def _class_around(self, module: Module, use: ast.Attribute, me: str) -> ClassFacts | None:
         """The class of whose method ``me`` is the first parameter, at the place of a use."""

@@ -29,6 +29,12 @@ class Calls:
                     known.setdefault(variable, set()).add(name)
         return known
 
+    def read(self, number: int) -> set[str]:
+        """What is read on ``self``, called or not, in a scope and in those below it; no special names."""
+        below = self._summary.below(number) if self._summary is not None else ()
+        read = set().union(*(self._summary.scopes[at].own for at in below if self._summary is not None))
+        return {name for name in read if not name.startswith("__")}
+
     def on_kept(self, number: int) -> Called:
         """What is called on each attribute of ``self``, in the outermost class or function around a scope."""
         found = Called()

@@ -24,14 +24,15 @@ if TYPE_CHECKING:
 
 
 class UnknownMethod(Rule):
-    """A method is called that neither the object's class nor any of its bases defines.
+    """A method is called, or an attribute read, that neither the object's class nor any of its bases has.
 
     ## What it does
-    Looks at calls on `self`, on variables and attributes that only ever hold an object of one class, on such objects
+    Looks at what is called or read on `self`, at calls on variables and attributes that only ever hold an object of one class, on such objects
     from other files of the project, on classes themselves, and at names of torch's modules. It reports a name that does
     not exist. It reports nothing if the name could come from elsewhere: a base class that is unknown, `__getattr__`,
     `setattr` with a computed name, a decorator that may change the class, or code that sets the attribute on another
-    object. A class with subclasses is checked together with them: a mixin is reported if every class that uses it lacks
+    object. It also reports `.next()` of an iterator of a `DataLoader`, which torch 1.13 removed; a loader whose value
+    is unknown is recognized by its name if no class of the project has such a method. A class with subclasses is checked together with them: a mixin is reported if every class that uses it lacks
     the name, an abstract class if the name is not defined anywhere in the project.
 
     The rule checks files that use torch, and the files of such a project that belong to a package or import another
@@ -66,8 +67,9 @@ class UnknownMethod(Rule):
     A subprocess imports the class and looks up the attribute.
 
     ## Known limits
-    Only calls are checked, not attributes that are read, set or passed on. The class of an object is known only from
-    the call that creates it: not from an annotation, a function that returns it, a list or table, `with ... as`, a
+    Attributes are checked only where they are read on `self`, once in a function. A class without `__init__` that the
+    project never instantiates is checked for calls only, since it may be a mixin. The class of an object is known only
+    from the call that creates it: not from an annotation, a function that returns it, a list or table, `with ... as`, a
     choice between two classes, `torch.compile` or the `module` of a wrapper. `super()`, attributes of other objects
     (`trainer.meter.reset()`), functions of a module and tensors are not checked. For objects of torch, names of up to
     four letters are too short to compare. A module that imports nothing of the project, is not in a package and does
@@ -199,7 +201,8 @@ def _method_message(lacking: Lacking) -> str:
         hint = "; the wrapped object has it, under `.module`" if lacking.wrapped else _hint(lacking.near)
         return f"`{owner.path}` has no `{lacking.name}`{hint}"
     hidden = "; the `except` around it hides the error" if lacking.hidden else ""
-    return f"`{owner.name}` has no method `{lacking.name}`{_hint(lacking.near)}{hidden}"
+    kind = "method" if lacking.is_call else "attribute"
+    return f"`{owner.name}` has no {kind} `{lacking.name}`{_hint(lacking.near)}{hidden}"
 
 
 def _hint(near: Nearest) -> str:

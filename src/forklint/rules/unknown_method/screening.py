@@ -71,10 +71,11 @@ class Screening:
     # What is called on what
 
     def _may_lack_own(self, path: Path, summary: Summary, calls: Calls) -> bool:
-        """Whether a class may lack what is called on ``self``."""
+        """Whether a class may lack what is read or called on ``self``."""
         for number in summary.classes:
             scope, on = summary.scopes[number], calls.on_variables(number)
-            called = frozenset(name for me in SELVES for name in on.get(me, ())) - scope.binds
+            called = frozenset(name for me in SELVES for name in on.get(me, ())) | calls.read(number)
+            called -= scope.binds
             if called and self._lacks(Definition(path, number), called):
                 return True
         return False

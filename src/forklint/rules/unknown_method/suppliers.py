@@ -53,6 +53,10 @@ class Suppliers:
             return not derived and not self._is_made(facts)
         return not derived and not abstract.can_be_made(self.project, facts)
 
+    def may_be_mixed_in(self, facts: ClassFacts) -> bool:
+        """Whether a class sets nothing up and is made nowhere: it may be combined with others, listed in a table."""
+        return self.project.method(facts, "__init__") is None and not self.project.where(CALL, facts.name)
+
     def _is_only_combined(self, derived: list[ClassFacts]) -> bool:
         """Whether some class is combined with others, and none of those that derive from it is ever made."""
         combined = any(len(other.node.bases) > 1 for other in derived)
