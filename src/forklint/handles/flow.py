@@ -159,7 +159,9 @@ class Flow(ABC):
         for item in statement.items:
             held, closed = self._context(frame, item.context_expr)
             closing_call = shapes.is_closing(item.context_expr)
-            closed = frozenset(one for one in closed if one.opened.row.with_closes or closing_call)
+            closed = frozenset(
+                one for one in closed if (one.opened.row.with_closes or closing_call) and not one.derived
+            )
             if item.optional_vars is not None:
                 self._assign(frame, item.optional_vars, held, None)
             closing |= closed

@@ -37,6 +37,8 @@ class Held:
     boxed: bool = False
     part: bool = False
     """Whether it is a part of the handle, reached by a subscript: an HDF5 group or dataset."""
+    derived: bool = False
+    """Whether it is what a method of the handle gave, which keeps it open: a cursor, a transaction."""
     via: ClassFacts | None = None
     """The class of the object that keeps it, if it came as a part of one."""
     own: bool = False
@@ -144,6 +146,15 @@ def without(state: State, closed: Values) -> State:
     """The state once these handles are closed."""
     gone = {held.opened for held in closed}
     return {name: frozenset(h for h in values if h.opened not in gone) for name, values in state.items()}
+
+
+def without_derived(state: State, closed: Values) -> State:
+    """The state once what methods of these handles gave is closed: they themselves stay open."""
+    gone = {held.opened for held in closed}
+    return {
+        name: frozenset(held for held in values if not (held.derived and held.opened in gone))
+        for name, values in state.items()
+    }
 
 
 def denied(state: State, claims: Claims) -> State:

@@ -30,6 +30,7 @@ from forklint.handles.held import (
     own,
     unboxed,
     without,
+    without_derived,
 )
 from forklint.handles.openers import Openers
 from forklint.handles.per_process import tells_process
@@ -218,13 +219,15 @@ class Lifetimes(Flow):
         owner = self.value(frame, function.value)
         closed = frozenset(held for held in owner if function.attr in closers(held.opened.row))
         if closed:
-            frame.state = without(frame.state, closed)
+            whole = frozenset(held for held in closed if not held.derived)
+            frame.state = without_derived(without(frame.state, whole), closed)
             return NOTHING
         if function.attr == "enter_context":
             return arguments
         members = frozenset(held for held in owner if not held.boxed and function.attr in held.opened.row.derived)
         if function.attr == "values" and members:
             return boxed(frozenset(replace(held, part=True) for held in members))
+        members = frozenset(replace(held, derived=True) for held in members)
         if function.attr == "__enter__":
             return owner
         inside = boxes(owner) if function.attr in shapes.BOX_VIEWS | shapes.UNBOXING else NOTHING
