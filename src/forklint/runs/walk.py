@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forklint.project import entries
 from forklint.project.index import External
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, bodies, expressions, statements
@@ -187,7 +188,8 @@ class Walk:
     # Statements
 
     def _statement(self, scope: Scope, node: ast.stmt, chosen: list[ast.stmt] | None = None) -> Iterator[Step]:
-        for expression in expressions(node):
+        defaults = [value for _, value in entries.of_arguments(node.args)] if isinstance(node, FUNCTIONS) else ()
+        for expression in (*expressions(node), *defaults):  # of a definition, too, these are evaluated where it stands
             yield from self._expression(scope, expression)
         yield from self._placed(node, self._topic.of_statement(self._module, scope, node))
         if isinstance(node, (ast.Import, ast.ImportFrom)):
