@@ -156,7 +156,7 @@ def _under(project: Project, place: Place, summary: Summary, sought: Sought) -> 
                 raise UnclearError
     is_imported = name in summary.by_alias
     for one in summary.statements:
-        if not one.is_guard and (name in one.binds or (name in one.bare and not is_imported)):
+        if name in one.binds or (name in one.bare and not is_imported and not one.is_guard):
             yield Names(one.bare - COMMON, one.attributes)
 
 
