@@ -34,6 +34,8 @@ STEPS_PER_FILE = 20_000
 """Expressions and statements that are looked at for what a file sends, all together, whatever is in it, ..."""
 STEPS_PER_NODE = 10
 """... and besides for each node of it."""
+HOSTED = ("google.colab", "/kaggle/")
+"""Words of notebooks that run on a service."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,7 @@ class Payloads:
     def _sent(self, module: Module, sent_here: Iterable[Sent], steps: int) -> Iterator[Payload]:
         for sent in sent_here:
             attributes: set[str] = set()
+            is_first = True
             for culprit in self._refused(sent, steps):
                 place, node = self._place(module, sent, culprit)
                 if place is None or (sent.handed and not self._is_handed(culprit, sent, steps)):
@@ -124,7 +127,9 @@ class Payloads:
                 attributes.update(culprit.path[:1] if culprit.module is not place else ())
                 cells = _where(culprit, sent.cells)
                 if culprit.why is Why.NOTEBOOK and not sent.asked and not expects_pickling(self.project, cells):
-                    continue  # most notebooks run on Linux, by fork
+                    if not is_first or _is_hosted(module):
+                        continue  # one is enough: most notebooks run on Linux, by fork
+                    is_first = False
                 if cells:
                     yield Payload(culprit, node, place, cells, sent)
 
@@ -194,6 +199,11 @@ def _is_returned_there(culprit: Culprit) -> bool:
     """Whether the place that names a function does nothing but return it."""
     above = culprit.module.parents.get(culprit.node)
     return isinstance(above, ast.Return) and above.value is culprit.node
+
+
+def _is_hosted(notebook: Module) -> bool:
+    """Whether a notebook runs on a service that has Linux, where workers are forked."""
+    return any(word in notebook.document.text for word in HOSTED)
 
 
 def _rank(payload: Payload) -> tuple[bool, bool]:
