@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from forklint.members.guards import is_hidden, is_method_excused
 from forklint.project.spelling import is_name
 from forklint.records import dataclass
+from forklint.rules.unknown_method.versions import HIDES, older_torch
 from forklint.summaries.summary import CLASS
 from forklint.summaries.terms import BASE, CALL, IMPORTED, WORD
 from forklint.values.evaluator import Evaluator
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from forklint.project.module import Module
 
 NEXT, OF_PYTHON_3 = "next", "__next__"
-HIDES = "the `except` around it hides the error"
 ASKED = re.compile(rb"\.\s*next\s*\(\s*\)")
 LOADERS = frozenset(
     {"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader", "torch_geometric.loader.DataLoader"}
@@ -34,12 +34,7 @@ LOADER_NAME = re.compile(r"loader", re.IGNORECASE)
 """What a variable is called that holds a loader, where its value is not known."""
 OTHER_ITERATORS = ("dali", "mxnet", "petastorm", "prefetch_generator", "tensorflow_datasets")
 """Libraries whose iterators have ``next`` as well; parts of the names that are imported from them."""
-
-
 REMOVED = (1, 13)
-ASKING = ("requirements.txt", "environment.yml", "environment.yaml", "setup.py", "setup.cfg", "pyproject.toml")
-"""Files of the root in which a project says which torch it needs."""
-ASKED_TORCH = re.compile(rb"\b(?:py)?torch *(?:={1,3}|<=?|~=) *v?(\d+)\.(\d+)")
 
 
 @dataclass(frozen=True)
@@ -63,7 +58,7 @@ class Certainty(IntEnum):
 def old_nexts(project: Project, module: Module) -> Iterator[OldNext]:
     """Give such calls of a module."""
     evaluator = Evaluator(project)
-    older = project.answer("an older torch asked for", None, lambda: _older_torch(project), compared=True)
+    older = older_torch(project, REMOVED)
     for call in module.calls_of((NEXT,)):
         use = call.func
         if not isinstance(use, ast.Attribute) or call.args or call.keywords:
@@ -72,16 +67,6 @@ def old_nexts(project: Project, module: Module) -> Iterator[OldNext]:
         is_one = known is Certainty.YES or (known is Certainty.BY_NAME and _has_loaders_alone(project))
         if is_one and not is_method_excused(module, use):
             yield OldNext(call, use, HIDES if is_hidden(module, use) else older)
-
-
-def _older_torch(project: Project) -> str:
-    """What says that the project is for a torch that still had the method; empty where nothing does."""
-    for name in ASKING:
-        for asked in ASKED_TORCH.finditer(project.data(project.root / name)):
-            version = int(asked[1]), int(asked[2])
-            if version < REMOVED:
-                return f"`{name}` asks for torch {version[0]}.{version[1]}, which had it"
-    return ""
 
 
 def _is_sure(found: Found) -> bool:

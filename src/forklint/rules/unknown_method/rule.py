@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from forklint.rules.unknown_method.screening import Screening
     from forklint.rules.unknown_method.torch_names import Misspelt
 
+REPLACED = "use `torch.inf`, `str`, `int` and `collections.abc` instead"
+
 
 class UnknownMethod(Rule):
     """A method is called, or an attribute read, that neither the object's class nor any of its bases has.
@@ -34,8 +36,9 @@ class UnknownMethod(Rule):
     attribute on another object. A class with subclasses is checked together with them: a mixin is reported if every
     class that uses it lacks the name, an abstract class if the name is not defined anywhere in the project.
 
-    It also reports `.next()` of an iterator of a `DataLoader`, which torch 1.13 removed. A loader whose value is unknown
-    is recognized by its name, if no iterator of the project has a method `next`.
+    It also reports the module `torch._six`, which torch 2.0 removed, and `.next()` of an iterator of a `DataLoader`,
+    which torch 1.13 removed. A loader whose value is unknown is recognized by its name, if no iterator of the project
+    has a method `next`.
 
     The rule checks files that use torch, and the files of such a project that belong to a package or import another
     file. If an `except` around several statements hides the error, the severity is info.
@@ -119,6 +122,7 @@ class UnknownMethod(Rule):
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Calls of methods that are not there, names of torch that are misspelt, and iterators asked as in Python 2."""
         from forklint.rules.unknown_method.iterators import old_nexts
+        from forklint.rules.unknown_method.removed import MODULE, removed
         from forklint.rules.unknown_method.torch_names import misspelt
 
         if not self._is_asked(module.path, module.document.code):
@@ -140,15 +144,22 @@ class UnknownMethod(Rule):
             words = f"an iterator of a DataLoader has no method `next` since torch 1.13; {old.excuse}"
             message, severity = words.removesuffix("; "), Severity.INFO if old.excuse else None
             yield Suspect(old.node, old.node.attr, message, self.settings.cells, severity=severity, facts=old)
+        for gone in removed(self.project, module):
+            words = f"torch has no module `{MODULE}` since version 2.0; {gone.excuse}"
+            message, severity = words.removesuffix("; "), Severity.INFO if gone.excuse else None
+            yield Suspect(gone.node, MODULE, message, self.settings.cells, severity=severity, facts=gone)
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
         """The name, and the class of the project or the module or class of torch that lacks it."""
         from forklint.project.module import ClassFacts
         from forklint.rules.unknown_method.iterators import ITERATOR, OldNext
+        from forklint.rules.unknown_method.removed import NAME, TORCH, Removed
 
-        wrong: Lacking | Misspelt | OldNext = suspect.facts
+        wrong: Lacking | Misspelt | OldNext | Removed = suspect.facts
         if isinstance(wrong, OldNext):
             return {"name": suspect.subject, "torch": ITERATOR}
+        if isinstance(wrong, Removed):
+            return {"name": NAME, "torch": TORCH}
         owner = wrong.owner
         if isinstance(owner, ClassFacts):
             return {"name": wrong.name, "class": owner.place}
@@ -170,8 +181,12 @@ class UnknownMethod(Rule):
         from forklint.rules.unknown_method import names
         from forklint.rules.unknown_method.iterators import OldNext
         from forklint.rules.unknown_method.objects import Lacking
+        from forklint.rules.unknown_method.removed import Removed
 
-        wrong: Lacking | Misspelt | OldNext = suspect.facts
+        wrong: Lacking | Misspelt | OldNext | Removed = suspect.facts
+        if isinstance(wrong, Removed):
+            yield Proposal(REPLACED, Applicability.DISPLAY)
+            return
         if isinstance(wrong, OldNext):
             statement = tree.statements[module.ordinals[module.statement_of(wrong.node)]]
             changed = names.asked_by_builtin(tree, statement, wrong.node) if _is_builtin(module, wrong.call) else None

@@ -20,6 +20,7 @@ from forklint.project.meanings import INSIDE, MODULE, Definition, Meanings, Plac
 from forklint.rules.unknown_method.attributes import EVERY_OBJECT, missed_on_classes
 from forklint.rules.unknown_method.members import INVENTING, REACHING_BACK, REGISTERING, members_of
 from forklint.rules.unknown_method.receivers import SELF, Calls, made_by
+from forklint.rules.unknown_method.removed import may_need
 from forklint.rules.unknown_method.torch_names import is_misspelt
 from forklint.summaries.parts import BASES, DEFINITION, HEAD, NAMED
 from forklint.summaries.summary import CLASS, FUNCTION, Summary, last_name
@@ -58,7 +59,7 @@ class Screening:
 
     def _may_lack(self, path: Path) -> bool:
         summary = self.project.summary(path)
-        if summary is None or _may_misspell(summary):
+        if summary is None or _may_misspell(summary) or may_need(summary):
             return True
         calls = Calls(summary)
         return (
