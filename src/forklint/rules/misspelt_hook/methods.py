@@ -23,6 +23,8 @@ from forklint.summaries.terms import WORD
 
 OTHER_THINGS = frozenset({"property", "cached_property", "setter", "staticmethod", "classmethod", "overload"})
 """Decorators of what is no plain method; their last names."""
+PLAIN = "class"
+"""The role of a class that has no base outside the project."""
 BASE_NAME = re.compile(r"Base|Abstract|Mixin|Interface|Template")
 
 
@@ -54,14 +56,17 @@ def misspelt_methods(project: Project, module: Module) -> Iterator[MisspeltMetho
 
 
 def _role(project: Project, facts: ClassFacts) -> Role | None:
-    """What a class is for torch; streams before datasets, which they derive from."""
-    external = project.ancestry(facts).external
+    """What a class is for torch, or for Python alone; streams before datasets, which they derive from."""
+    ancestry = project.ancestry(facts)
+    external = ancestry.external
     for role in reversed(roles()):
         if not role.base.isdisjoint(external):
             return role
     if any(name.startswith("torch.") and name.endswith("Sampler") for name in external):
         return _of_kind("sampler")
-    return _of_kind("dataset") if is_dataset(project, facts) else None
+    if is_dataset(project, facts):
+        return _of_kind("dataset")
+    return _of_kind(PLAIN) if ancestry.complete and HARMLESS_BASES.issuperset(external) else None
 
 
 def _of_kind(kind: str) -> Role:
@@ -79,6 +84,8 @@ def _judged(project: Project, facts: ClassFacts, name: str, hook: str, role: Rol
         return None
     ancestry = project.ancestry(facts)
     answered = any(hook in owner.scope.bindings for owner in ancestry.classes)
+    if role.kind == PLAIN and (answered or any(owner.node.decorator_list for owner in ancestry.classes)):
+        return None
     plain = ancestry.complete and all(base in role.base or base in HARMLESS_BASES for base in ancestry.external)
     if not known.is_special and (answered or derived or (hook in role.lacks and not plain)):
         return None
@@ -97,11 +104,19 @@ def _could_be(method: Function, hook: Hook) -> bool:
     if not positional or any(default is None for default in arguments.kw_defaults):
         return False
     if method.name in hook.special:
-        return len(positional) > 1 or arguments.vararg is not None or _calls_base(method, hook.name)
+        takes_more = len(positional) > 1 or arguments.vararg is not None
+        return takes_more or _calls_base(method, hook.name) or _only_sets(method)
     if hook.arguments is None:
         return True
     most = len(positional) - 1 if arguments.vararg is None else hook.arguments
     return len(positional) - 1 - len(arguments.defaults) <= hook.arguments <= most
+
+
+def _only_sets(method: Function) -> bool:
+    """Whether a method sets attributes and neither returns a value nor raises, as what converts an object does."""
+    nodes = list(nodes_below(method))
+    ends = any(isinstance(node, ast.Raise) or (isinstance(node, ast.Return) and node.value) for node in nodes)
+    return not ends and any(isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) for node in nodes)
 
 
 def _calls_base(method: Function, name: str) -> bool:

@@ -64,10 +64,11 @@ class MisspeltHook(Rule):
     whose names are one typo away from `__getitem__`, `__getitems__`, `__len__`, `__iter__`, `__getstate__`,
     `__setstate__` and `__init__`: `__get_item__`, `__length__`, `__itr__`, `_len_`, `__getitems_`; and for `get_item`,
     `length` and similar names if the class defines nothing else for the purpose. In a torch module, it looks for
-    names that are one typo away from `forward` and `__init__`: `foward`, `__int__`, `_init_`. In a LightningModule, a
-    LightningDataModule and a Callback, it looks for names that are one typo away from their hooks: `val_dataloaders`,
-    `configure_optimizer`. In calls that create a `DataLoader`, or a subclass that passes its `**kwargs` on, it looks
-    for keywords: `worker_init=`, `num_worker=`, `collate=`, `pin_mem=`.
+    names that are one typo away from `forward` and `__init__`: `foward`, `__int__`, `_init_`, and in a class without a
+    base outside of the project for names that are one typo away from `__init__` and `__call__`: `__ini__`, `_call__`.
+    In a LightningModule, a LightningDataModule and a Callback, it looks for names that are one typo away from their
+    hooks: `val_dataloaders`, `configure_optimizer`. In calls that create a `DataLoader`, or a subclass that passes its
+    `**kwargs` on, it looks for keywords: `worker_init=`, `num_worker=`, `collate=`, `pin_mem=`.
 
     The rule reports nothing if code in the project uses the misspelled name, if a subclass has the right one, if the
     method has a signature that does not fit the hook, or if a `TypeError` is expected.
