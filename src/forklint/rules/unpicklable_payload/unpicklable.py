@@ -337,7 +337,8 @@ class Unpicklable:
             error = handle.spawn_effect
             return Culprit(Why.HANDLE, given.module, node, f"an open {handle.kind}", error)
         found = self.first(map(given.part, kept_arguments(node, keeper(name))), depth)
-        return None if found is not None and found.why is Why.GENERATOR else found  # it may be read to its end
+        is_read = found is not None and (found.why is Why.GENERATOR or (found.why is Why.VIEW and not found.path))
+        return None if is_read else found  # it may be read to its end: ConcatDataset makes a list of it
 
     def _method(self, given: Expression, node: ast.Call, function: ast.Attribute, depth: int) -> Culprit | None:
         """What a method of something returns: of a dictionary a view, of a stream the stream with another stage."""
