@@ -1,4 +1,4 @@
-"""Handles that a dataset does not open itself: a module or class opens them once, or a caller hands them over."""
+"""Handles that a dataset does not open itself: a module or class opens them once, or a caller gives or sets them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, statements
 from forklint.project.spelling import all_arguments, dotted, is_name
 from forklint.records import dataclass
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Expression, Ref
+from forklint.values.model import Expression, Instance, Ref
 from forklint.values.objects import kept_as
 from forklint.values.origins import behind, origins
 
@@ -79,6 +79,7 @@ class SharedHandles:
         elif not self._handles.screen.receives(module.path):
             return
         yield from self._handed_over(module)
+        yield from self._set_on(module)
 
     def _openings(self, module: Module, scope: Scope) -> Iterator[tuple[Binding, Opened]]:
         """Names of a scope that are bound once, to an opener's call, and not closed by the same block."""
@@ -228,20 +229,50 @@ class SharedHandles:
         methods = facts.methods.items() if facts is not None else ()
         return any(_closes(it.body, f"self.{argument.attr}") for name, it in methods if name not in LAST)
 
+    def _set_on(self, module: Module) -> Iterator[SharedHandle]:
+        """Give the handles that code sets on a dataset once it is made: ``dataset.source = File(path)``."""
+        for scope in module.all_scopes:
+            for statement in statements(scope.node.body):
+                target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+                if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name):
+                    continue
+                assert isinstance(statement, ast.Assign)  # noqa: S101 - it has targets
+                dataset = self._made_here(module, scope, target.value)
+                handed = self._argument(module, scope, statement.value) if dataset is not None else None
+                if dataset is not None and handed is not None and not _closes(scope.node.body, dotted(target)):
+                    found = self._kept(dataset, handed, target.attr, statement)
+                    yield from [found] if found is not None else []
+
+    def _made_here(self, module: Module, scope: Scope, name: ast.Name) -> ClassFacts | None:
+        """The class of a dataset that the code of a scope makes and gives a name; None for any other name."""
+        made = [one.value for one in scope.bound(name.id)]
+        if len(made) != 1 or not isinstance(made[0], ast.Call):
+            return None
+        held = self._evaluator.find(Expression(module, scope, name)).value
+        return held.facts if isinstance(held, Instance) and is_dataset(self._project, held.facts) else None
+
     def _received(self, dataset: ClassFacts, handed: _Handed, name: str) -> SharedHandle | None:
         """What a dataset does with a handle that its constructor gets: only ``self.x = parameter`` is followed."""
         attribute, statement = next(kept_as(self._project, dataset, name), ("", None))
+        place = handed.place
+        told = place.module.statement_of(place.node)
+        return self._kept(dataset, handed, attribute, told, keeps=statement) if statement is not None else None
+
+    def _kept(
+        self, dataset: ClassFacts, handed: _Handed, name: str, told: ast.stmt, keeps: ast.stmt | None = None
+    ) -> SharedHandle | None:
+        """What a dataset does with a handle in an attribute; None if it looks at the process."""
         owners = self._project.ancestry(dataset).classes
-        if statement is None or any(checks_process(owner) for owner in owners):
+        if any(checks_process(owner) for owner in owners):
             return None
         return SharedHandle(
             opened=handed.opened,
-            statement=handed.place.module.statement_of(handed.place.node),
-            name=f"{dataset.name}.{attribute}",
+            statement=told,
+            name=f"{dataset.name}.{name}",
             dataset=dataset,
-            used=self._reads(dataset, attribute),
-            pickled=not any(leaves_out(method, {attribute}) for method in pickling_methods(owners)),
-            keeps=statement,
+            used=self._reads(dataset, name),
+            pickled=not any(leaves_out(method, {name}) for method in pickling_methods(owners)),
+            keeps=keeps,
         )
 
 

@@ -16,7 +16,7 @@ from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import is_before, nodes_below
 from forklint.project.scopes import FUNCTIONS, Kind, Scope, statements
-from forklint.project.spelling import last_name
+from forklint.project.spelling import is_name, last_name
 from forklint.rules.unpicklable_payload.by_name import memoized_in, module_in
 from forklint.rules.unpicklable_payload.handed_over import drawn_from, given_by_callers
 from forklint.rules.unpicklable_payload.libraries import names_meant
@@ -239,11 +239,10 @@ class Unpicklable:
         for statement in statements(there.scope.node.body):
             if isinstance(statement, ast.Assign) and is_before(there.node, statement) and is_before(statement, name):
                 target = statement.targets[0]
-                on = target.value if isinstance(target, ast.Attribute) else None
-                if isinstance(on, ast.Name) and on.id == name.id:
+                if isinstance(target, ast.Attribute) and is_name(target.value, name.id):
                     found = self.of(there.part(statement.value), depth - 1)
                     if found is not None:
-                        return found
+                        return found.kept_as(target.attr, None) if isinstance(symbol, ClassFacts) else found
         return None
 
     def definition(self, symbol: FunctionFacts | ClassFacts) -> Culprit | None:
