@@ -31,6 +31,7 @@ from forklint.rules.unknown_method.callables import callables
 from forklint.rules.unknown_method.failing_imports import FailingImports
 from forklint.rules.unknown_method.nearest import Nearest, is_slip, nearest
 from forklint.rules.unknown_method.receivers import Calls
+from forklint.rules.unknown_method.supers import SUPER, lacking_above
 from forklint.rules.unknown_method.suppliers import Suppliers
 from forklint.summaries.terms import WORD
 
@@ -59,6 +60,8 @@ class Lacking:
     """True if code around it catches every exception and goes on."""
     is_call: bool = True
     """False if the name is read, but not called."""
+    is_above: bool = False
+    """True if ``super()`` in the class lacks it, so that the class itself may have it."""
 
     @property
     def name(self) -> str:
@@ -79,6 +82,7 @@ class Objects:
         """Calls in a module, on ``self`` or on a variable, of methods that their object surely lacks."""
         own = dict(self._on_self(module))
         made: Made = {**dict(self._on_variables(module)), **dict(self._on_attributes(module))}
+        yield from self._on_super(module)
         wanted = set().union(*own.values(), *(names for _, names in made.values()))
         if not wanted or self._imports.fails(module):
             return
@@ -103,6 +107,13 @@ class Objects:
             left = self.attributes.lacking(facts, called) if called else called
             if left:
                 yield facts, left
+
+    def _on_super(self, module: Module) -> Iterator[Lacking]:
+        calls = self._calls(module)
+        called = {facts: calls.on_variables(module.number(facts.node)).get(SUPER, set()) for facts in module.classes}
+        if any(called.values()) and not self._imports.fails(module):
+            for use, facts in lacking_above(self.project, self.attributes, module, called):
+                yield Lacking(use, facts, Nearest(()), hidden=is_hidden(module, use), is_above=True)
 
     def _on_variables(self, module: Module) -> Iterator[tuple[tuple[Scope, str], tuple[Owner, set[str]]]]:
         calls = self._calls(module)

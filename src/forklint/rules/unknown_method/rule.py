@@ -29,12 +29,13 @@ class UnknownMethod(Rule):
     """A method is called, or an attribute read, that neither the object's class nor any of its bases has.
 
     ## What it does
-    Looks at what is called or read on `self`, at calls on variables and attributes that only ever hold an object of one
-    class, on such objects from other files of the project, on classes themselves, and at names of torch's modules. It
-    reports a name that does not exist. It reports nothing if the name could come from elsewhere: a base class that is
-    unknown, `__getattr__`, `setattr` with a computed name, a decorator that may change the class, or code that sets the
-    attribute on another object. A class with subclasses is checked together with them: a mixin is reported if every
-    class that uses it lacks the name, an abstract class if the name is not defined anywhere in the project.
+    Looks at what is called or read on `self`, at calls on `super()`, at calls on variables and attributes that only ever
+    hold an object of one class, on such objects from other files of the project, on classes themselves, and at names of
+    torch's modules. It reports a name that does not exist. It reports nothing if the name could come from elsewhere: a
+    base class that is unknown, `__getattr__`, `setattr` with a computed name, a decorator that may change the class, or
+    code that sets the attribute on another object. A class with subclasses is checked together with them: a mixin is
+    reported if every class that uses it lacks the name, an abstract class if the name is not defined anywhere in the
+    project.
 
     It also reports the module `torch._six`, which torch 2.0 removed, and `.next()` of an iterator of a `DataLoader`,
     which torch 1.13 removed. A loader whose value is unknown is recognized by its name, if no iterator of the project
@@ -75,10 +76,11 @@ class UnknownMethod(Rule):
     Attributes are checked only where they are read on `self`, once in a function. A class without `__init__` that the
     project never instantiates is checked for calls only, since it may be a mixin. The class of an object is known only
     from the call that creates it: not from an annotation, a function that returns it, a list or table, `with ... as`, a
-    choice between two classes, `torch.compile` or the `module` of a wrapper. `super()`, attributes of other objects
-    (`trainer.meter.reset()`), functions of a module and tensors are not checked. For objects of torch, names of up to
-    four letters are too short to compare. A module that imports nothing of the project, is not in a package and does
-    not mention torch is not checked, even if a training script imports it, and neither are subclasses of classes from
+    choice between two classes, `torch.compile` or the `module` of a wrapper. Attributes of other objects
+    (`trainer.meter.reset()`), functions of a module and tensors are not checked. In a class without a base, which may
+    be a mixin, `super()` is checked only for methods of `unittest.TestCase`. For objects of torch, names of up to four
+    letters are too short to compare. A module that imports nothing of the project, is not in a package and does not
+    mention torch is not checked, even if a training script imports it, and neither are subclasses of classes from
     unknown libraries.
 
     ## References
@@ -153,6 +155,7 @@ class UnknownMethod(Rule):
         """The name, and the class of the project or the module or class of torch that lacks it."""
         from forklint.project.module import ClassFacts
         from forklint.rules.unknown_method.iterators import ITERATOR, OldNext
+        from forklint.rules.unknown_method.objects import Lacking
         from forklint.rules.unknown_method.removed import NAME, TORCH, Removed
 
         wrong: Lacking | Misspelt | OldNext | Removed = suspect.facts
@@ -161,6 +164,10 @@ class UnknownMethod(Rule):
         if isinstance(wrong, Removed):
             return {"name": NAME, "torch": TORCH}
         owner = wrong.owner
+        if isinstance(wrong, Lacking) and wrong.is_above and isinstance(owner, ClassFacts):
+            bases = self.project.ancestry(owner).classes[1:]
+            base = {"class": bases[0].place} if bases else {"torch": "builtins.object"}
+            return {"name": wrong.name, **base}
         if isinstance(owner, ClassFacts):
             return {"name": wrong.name, "class": owner.place}
         return {"name": wrong.name, "torch": owner.path}
@@ -218,6 +225,8 @@ def _method_message(lacking: Lacking) -> str:
         hint = "; the wrapped object has it, under `.module`" if lacking.wrapped else _hint(lacking.near)
         return f"`{owner.path}` has no `{lacking.name}`{hint}"
     hidden = "; the `except` around it hides the error" if lacking.hidden else ""
+    if lacking.is_above:
+        return f"no base of `{owner.name}` has a method `{lacking.name}`{hidden}"
     kind = "method" if lacking.is_call else "attribute"
     return f"`{owner.name}` has no {kind} `{lacking.name}`{_hint(lacking.near)}{hidden}"
 

@@ -21,6 +21,7 @@ from forklint.rules.unknown_method.attributes import EVERY_OBJECT, missed_on_cla
 from forklint.rules.unknown_method.members import INVENTING, REACHING_BACK, REGISTERING, members_of
 from forklint.rules.unknown_method.receivers import SELF, Calls, made_by
 from forklint.rules.unknown_method.removed import may_need
+from forklint.rules.unknown_method.supers import SUPER, TEST_HOOKS
 from forklint.rules.unknown_method.torch_names import is_misspelt
 from forklint.summaries.parts import BASES, DEFINITION, HEAD, NAMED
 from forklint.summaries.summary import CLASS, FUNCTION, Summary, last_name
@@ -79,7 +80,17 @@ class Screening:
             called -= scope.binds
             if called and self._lacks(Definition(path, number), called):
                 return True
+            above = frozenset(on.get(SUPER, ()))
+            if above and self._may_lack_above(Definition(path, number), above):
+                return True
         return False
+
+    def _may_lack_above(self, definition: Definition, called: frozenset[str]) -> bool:
+        """Whether the bases of a class may lack what is called on ``super()``."""
+        has = self._has(definition)
+        if has is None or not has.bases:
+            return has is not None and not TEST_HOOKS.isdisjoint(called)
+        return any(len(base) != 1 or self._named_lacks(next(iter(base)), called) for base in has.bases)
 
     def _may_lack_made(self, path: Path, summary: Summary, calls: Calls) -> bool:
         """Whether an object that a variable is given may lack what is called on it."""
