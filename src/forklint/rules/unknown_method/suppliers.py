@@ -51,11 +51,18 @@ class Suppliers:
             return all(MIXIN_NAME.search(other.name) for other in derived)
         if is_for_others:
             return not derived and not self._is_made(facts)
+        if not derived and self._is_out_of_use(facts):
+            return True
         return not derived and not abstract.can_be_made(self.project, facts)
 
     def may_be_mixed_in(self, facts: ClassFacts) -> bool:
         """Whether a class sets nothing up and is made nowhere: it may be combined with others, listed in a table."""
         return self.project.method(facts, "__init__") is None and not self.project.where(CALL, facts.name)
+
+    def _is_out_of_use(self, facts: ClassFacts) -> bool:
+        """Whether a class stands in a file that cannot be imported, such as ``pump (1).py``, and is not made there."""
+        path = facts.module.path
+        return not path.stem.isidentifier() and path not in self.project.where(CALL, facts.name)
 
     def _is_only_combined(self, derived: list[ClassFacts]) -> bool:
         """Whether some class is combined with others, and none of those that derive from it is ever made."""
