@@ -156,8 +156,16 @@ def _is_replaced(method: FunctionFacts, statement: ast.stmt, attribute: str, own
         if start_of(later) <= start_of(statement) or later in chain:
             continue
         gone = isinstance(later, ast.Delete) and any(dotted(one) == f"{own}.{attribute}" for one in later.targets)
-        if gone or any(name == attribute for name, _ in _stores(later, own)):
+        if gone or _surely_stores(later, attribute, own):
             block = block_of(method.module, later)
             if any(one in block for one in chain):
                 return True
     return False
+
+
+def _surely_stores(statement: ast.stmt, attribute: str, own: str) -> bool:
+    """Whether a statement stores an attribute of the object, in whichever of its branches."""
+    if isinstance(statement, ast.If):
+        branches = (statement.body, statement.orelse)
+        return all(any(_surely_stores(one, attribute, own) for one in block) for block in branches)
+    return any(name == attribute for name, _ in _stores(statement, own))
