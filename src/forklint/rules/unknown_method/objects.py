@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 
 from forklint.knowledge.torch_api import RETURN_SELF, ApiNames, torch_class
-from forklint.loading.rows import HARMLESS_BASES
 from forklint.members.abstract import can_be_made
 from forklint.members.attribute_stores import is_assigned_somewhere
 from forklint.members.guards import is_excused, is_hidden, is_method_excused
@@ -31,6 +30,7 @@ from forklint.rules.unknown_method.callables import callables
 from forklint.rules.unknown_method.failing_imports import FailingImports
 from forklint.rules.unknown_method.nearest import Nearest, is_slip, nearest
 from forklint.rules.unknown_method.passed_over import is_passed_over
+from forklint.rules.unknown_method.read_names import alike, may_be_inner
 from forklint.rules.unknown_method.receivers import Calls
 from forklint.rules.unknown_method.supers import SUPER, lacking_above
 from forklint.rules.unknown_method.suppliers import Suppliers
@@ -42,10 +42,6 @@ Made = dict[tuple[Scope, str], tuple[Owner, set[str]]]
 SELVES = ("self", "cls")
 WRAPPERS = frozenset({"torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"})
 """They keep a module under ``.module`` and hand none of its methods on."""
-WITHOUT_INNER = HARMLESS_BASES | {
-    "torch.nn.Module", "torch.utils.data.Dataset", "torch.utils.data.IterableDataset", "torch.utils.data.Sampler",
-}  # fmt: skip
-"""Bases whose own private names are few, and known."""
 
 
 @dataclass(frozen=True)
@@ -244,19 +240,10 @@ class Objects:
             facts = self._lacking_self(module, node, own)
             if facts is None or self.suppliers.may_be_mixed_in(facts):
                 continue
-            if not self._may_be_inner(facts, node.attr):
+            if not may_be_inner(self.project, facts, node.attr):
                 seen.add(place)
-                near = self._alike(node.attr, facts)
+                near = alike(self.project, self.attributes, node.attr, facts, getattr(place[0], "name", ""))
                 yield Lacking(node, facts, near, hidden=is_hidden(module, node), is_call=False)
-
-    def _may_be_inner(self, facts: ClassFacts, name: str) -> bool:
-        """Whether a name may be one that a base outside the project keeps for itself, in this version or another."""
-        return name.startswith("_") and not WITHOUT_INNER.issuperset(self.project.ancestry(facts).external)
-
-    def _alike(self, name: str, owner: ClassFacts) -> Nearest:
-        """The attributes of which a name is a misspelling."""
-        has = self.attributes.has(owner)
-        return nearest(name, (other for other in has.names if is_slip(name, other))) if has is not None else Nearest(())
 
     def _class_around(self, module: Module, use: ast.Attribute, me: str) -> ClassFacts | None:
         """The class of whose method ``me`` is the first parameter, at the place of a use."""
