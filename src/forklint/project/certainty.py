@@ -47,7 +47,8 @@ def _is_from_one_star(project: Project, module: Module, name: str, hops: int) ->
         return False
     later = (star.module for star, path in zip(stars, targets, strict=True) if path is None)
     outside = [torch_module(one) for one in later]
-    target = project.module(targets[giving[0]]) if all(one and name not in one.every for one in outside) else None
+    home = targets[giving[0]] if all(one and name not in one.every for one in outside) else None
+    target = project.module(home) if home is not None else None
     return target is not None and _is_certain_in(project, target, name, hops - 1)
 
 

@@ -92,8 +92,8 @@ def _find_senders(project: Project, path: Path) -> Iterator[Path]:
     yield from found
     near = (path, *project.graph.importers(path)[:MOST_NEAR])
     beside = dict.fromkeys(other for one in near for other in project.graph.imports(one) if other not in found)
-    sends = lambda one: may_make_loader(project, one) or may_launch(project, one)  # noqa: E731 - it is short
-    yield from (one for one in beside if one != path and project.owns(one) and sends(one))
+    owned = (one for one in beside if one != path and project.owns(one))
+    yield from (one for one in owned if may_make_loader(project, one) or may_launch(project, one))
 
 
 def may_make(project: Project, path: Path) -> bool:
