@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from abc import ABCMeta
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
@@ -171,7 +172,8 @@ class Attributes:
 
     def is_patched(self, facts: ClassFacts) -> bool:
         """Whether a file gives the class attributes under computed names from outside, or makes other objects its."""
-        if any(self._changes_classes(path) for path in self._mentioning(facts, self.project.where(WORD, CLASS))):
+        changing = self._mentioning(facts, self.project.where(WORD, CLASS))
+        if any(facts.name in self._classes_given(path) for path in changing):
             return True
         setting = self.project.where(CALL, SETTER)
         if facts.module.path in setting and any(_outside_setters(facts.module)):
@@ -182,15 +184,16 @@ class Attributes:
         """Those of some files in which the name of a class stands."""
         return set(self.project.where(WORD, facts.name)).intersection(paths) if paths else set()
 
-    def _changes_classes(self, path: Path) -> bool:
-        """Whether a file gives an object another class."""
+    def _classes_given(self, path: Path) -> frozenset[str]:
+        """The words in what a file gives objects as another class: ``layer.__class__ = kinds.Sparse``."""
 
-        def find() -> bool:
+        def find() -> frozenset[str]:
             summary = self.project.summary(path)
-            scopes = summary.scopes if summary is not None else ()
-            return any(store.endswith(f".{CLASS}") for scope in scopes for store in scope.stores)
+            stores = summary.by_target.items() if summary is not None else ()
+            given = (value for target, values in stores if target.endswith(f".{CLASS}") for _, value in values)
+            return frozenset(word for value in given for word in re.findall(r"\w+", value))
 
-        return self.project.answer("changes classes", path, find, compared=True)
+        return self.project.answer("classes that objects are given", path, find, compared=True)
 
     def _classes_set(self, path: Path) -> frozenset[str]:
         """The last names of what a file sets attributes of by ``setattr``."""
