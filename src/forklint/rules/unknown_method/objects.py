@@ -29,7 +29,6 @@ from forklint.rules.unknown_method.attributes import Attributes, missed_on_class
 from forklint.rules.unknown_method.callables import callables
 from forklint.rules.unknown_method.failing_imports import FailingImports
 from forklint.rules.unknown_method.nearest import Nearest, is_slip, nearest
-from forklint.rules.unknown_method.passed_over import is_passed_over
 from forklint.rules.unknown_method.read_names import alike, may_be_inner
 from forklint.rules.unknown_method.receivers import Calls
 from forklint.rules.unknown_method.supers import SUPER, lacking_above
@@ -301,8 +300,6 @@ class Objects:
         """Whether nothing around the use, and nothing outside the class, makes up for a name that it lacks."""
         classes = self.project.ancestry(owner).classes
         if is_method_excused(module, use) or any(is_for_type_checkers(one.module, one.node) for one in classes):
-            return False
-        if is_passed_over(self.project, module, owner, use):
             return False
         if is_assigned_somewhere(self.project, use.attr, [module, *(one.module for one in classes)]):
             return False
