@@ -16,6 +16,7 @@ from forklint.project.spelling import dotted
 from forklint.rules.unknown_method.attributes import Attributes
 from forklint.summaries.terms import CALL
 
+OBJECT = "object"
 MIXIN_NAME = re.compile(r"[Mm]ix_?[Ii]n")
 
 
@@ -60,9 +61,9 @@ class Suppliers:
         return self.project.method(facts, "__init__") is None and not self.project.where(CALL, facts.name)
 
     def _is_out_of_use(self, facts: ClassFacts) -> bool:
-        """Whether a class stands in a file that cannot be imported, such as ``pump (1).py``, and is not made there."""
-        path = facts.module.path
-        return not path.stem.isidentifier() and path not in self.project.where(CALL, facts.name)
+        """Whether a class is the copy of a mixin: no base, in a file that cannot be imported, and not made there."""
+        path, has_base = facts.module.path, any(dotted(base) != OBJECT for base in facts.node.bases)
+        return not has_base and not path.stem.isidentifier() and path not in self.project.where(CALL, facts.name)
 
     def _is_only_combined(self, derived: list[ClassFacts]) -> bool:
         """Whether some class is combined with others, and none of those that derive from it is ever made."""
