@@ -13,6 +13,17 @@ from needed import need_torch
 need_torch()
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "FKL305_threads_share_memmap"
+SLOW_RECORDS = """import time
+from forklint_harness import journal
+
+waits, quick = iter([0.05, 0.5]), journal.record
+
+def record(kind, **facts):
+    time.sleep(next(waits, 0) if kind == "writes" else 0)
+    quick(kind, **facts)
+
+journal.record = record
+"""
 A_WHILE = '__import__("time").sleep(0.002)'  # in each task: else one thread may be done before another wakes
 
 
@@ -51,6 +62,13 @@ def test_the_threads_that_write_a_mapped_file_are_counted(verdicts) -> None:
     assert found["verdict"] == "unsupported here", found
     # how many of the pool's threads come to write is up to the scheduler
     assert re.fullmatch(r"needs darwin; here [2-9] threads write the mapped file at extract\.py:9", found["evidence"])
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="the program is not ended early there")
+def test_the_program_is_not_ended_before_the_second_thread_is_recorded(verdicts) -> None:
+    text = text_of("bad_embeddings_by_futures.py").replace("page.encode()", f"({A_WHILE} or page).encode()")
+    (found,) = verdicts(SLOW_RECORDS + text.replace('"another page"', '*["a page"] * 8'))
+    assert found["verdict"] == "unsupported here", found
 
 
 def test_a_pool_that_hands_nothing_to_threads_is_refuted(verdicts, tmp_path: Path) -> None:

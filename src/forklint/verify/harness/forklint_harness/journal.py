@@ -63,10 +63,12 @@ def record(kind: str, **facts: Any) -> None:
     line = dict(facts, kind=kind, pid=pid, role=role(), time=time.time())
     data = json.dumps(line, default=repr).encode("utf-8", "backslashreplace") + b"\n"
     try:
-        if pid not in _open or not is_ours(_open[pid]):
+        kept = _open.get(pid)
+        if kept is None or not is_ours(kept):
+            kept = open_out_of_the_way(path_of(pid, "jsonl"))
             _open.clear()  # a forked child has its parent's descriptor, but must have its own file
-            _open[pid] = open_out_of_the_way(path_of(pid, "jsonl"))
-        os.write(_open[pid][0], data)
+            _open[pid] = kept
+        os.write(kept[0], data)  # by its own name: another thread may be here at the same time
     except OSError:
         return
 

@@ -35,16 +35,19 @@ def _watch_maps(order: Dict[str, Any], numpy: Any) -> None:
     places = {"{}:{}".format(spec["file"], row) for row in range(spec["use"][0], spec["use"][1] + 1)}
     plain = numpy.memmap.__setitem__
     seen: Set[int] = set()
+    told = threading.Lock()  # whoever ends the program must not do so before the other's record is written
 
     def __setitem__(self: Any, key: Any, value: Any) -> None:
         plain(self, key, value)
         me = threading.current_thread()
-        if me.ident in seen or caller() not in places:
+        place = caller()
+        if me.ident in seen or place not in places:
             return
-        seen.add(me.ident or 0)
-        journal.record("writes", thread=me.name, main=me is threading.main_thread(), place=caller())
-        if len(seen) > 1 and sys.platform != "darwin":
-            ending.end(order["journal"])
+        with told:
+            seen.add(me.ident or 0)
+            journal.record("writes", thread=me.name, main=me is threading.main_thread(), place=place)
+            if len(seen) > 1 and sys.platform != "darwin":
+                ending.end(order["journal"])
         time.sleep(MOMENT)  # or one thread may do all the work before another has begun
 
     numpy.memmap.__setitem__ = __setitem__
