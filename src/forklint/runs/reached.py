@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from forklint.project.index import Project
 from forklint.summaries import parts
-from forklint.summaries.summary import STAR, Import, Summary
+from forklint.summaries.summary import STAR, Import, Scope, Summary
 
 MOST = 4_000
 """Definitions looked at for one file; whoever reaches more is not passed over."""
@@ -29,6 +29,10 @@ IMPORTING = frozenset({"__import__", "import_module"})
 COMMON = frozenset([*dir(builtins), "self", "cls"]) - IMPORTING - {BY_TEXT}
 """Names of nothing that a project defines, or it would be no project that people write."""
 QUIET = "definitions that reach nothing that is sought"
+MAKING = ("__new__", "__init__", "__post_init__")
+"""The methods that run when an object is made ..."""
+UNNAMED = ("__call__", "__enter__", "__exit__", "__getitem__", "__iter__", "__len__", "__next__")
+"""... and those that these may run without a name."""
 
 
 class Place(NamedTuple):
@@ -36,6 +40,7 @@ class Place(NamedTuple):
 
     path: Path
     name: str
+    """``Net.__init__`` for what making an object of a class runs; the class has no bases of the project."""
 
 
 class Names(NamedTuple):
@@ -74,6 +79,26 @@ def may_reach(project: Project, place: Place, sought: Sought) -> bool:
     """Whether what a name of a file stands for, or its top level, may reach code that names what is sought."""
     key = (sought.name, place)
     return project.answer("may reach what is sought", key, lambda: _may_reach(project, place, sought), compared=True)
+
+
+def may_hold(project: Project, path: Path, text: Names, sought: Sought) -> bool:
+    """Whether code at the top level of a file names what is sought, or what it imports or defines may reach that.
+
+    What its other names are bound to there is looked up by whoever asks.
+    """
+    summary = project.part(path, parts.TOP)
+    if summary is None or _holds(summary, text, sought):
+        return True
+    _rest_on_names(project, path, (*text.bare, STAR))
+    try:
+        asked = list(_imported_in(project, path, summary, text))
+    except UnclearError:
+        return True
+    defined = (Place(path, name) for name in text.bare if name in summary.by_name)
+    others = text.bare - summary.top.binds - summary.by_alias.keys() if summary.stars else ()
+    starred = (found for name in others for found in _members(project, path, name))
+    given = (found for members in asked for found in _given(project, members))
+    return any(may_reach(project, place, sought) for place in dict.fromkeys((*defined, *starred, *given)))
 
 
 def _may_reach(project: Project, start: Place, sought: Sought) -> bool:
@@ -137,7 +162,7 @@ def _under(project: Project, place: Place, summary: Summary, sought: Sought) -> 
 
     A decorator that mentions it may register what it decorates: ``@group.command()``.
     """
-    path, name = place
+    path, (name, _, method) = place.path, place.name.partition(".")
     project.part(path, parts.DECORATORS)
     defined = [summary.scopes[number] for number in summary.children.get(0, ())]
     registered = frozenset(one.name for one in defined for mark in one.decorators if mark.startswith(f"{name}."))
@@ -146,7 +171,7 @@ def _under(project: Project, place: Place, summary: Summary, sought: Sought) -> 
     for number in summary.by_name.get(name, ()):
         if not summary.scopes[number].parent:
             project.definition(path, parts.DEFINITION, number)
-            scopes = [summary.scopes[below] for below in summary.below(number)]
+            scopes = _making(summary, number) if method else [summary.scopes[below] for below in summary.below(number)]
             texts = [(scope.bare, scope.attributes) for scope in scopes]
             spelt = [name for scope in scopes for name in scope.bases]
             marks = map(_of_decorator, scopes[0].decorators)
@@ -158,6 +183,18 @@ def _under(project: Project, place: Place, summary: Summary, sought: Sought) -> 
     for one in summary.statements:
         if name in one.binds or (name in one.bare and not is_imported and not one.is_guard):
             yield Names(one.bare - COMMON, one.attributes)
+
+
+def _making(summary: Summary, number: int) -> list[Scope]:
+    """The scopes of a class that run when an object is made: what its constructor calls on ``self``, too."""
+    methods = summary.methods(number)
+    found, waiting = [summary.scopes[number]], [name for name in (*MAKING, *UNNAMED) if name in methods]
+    while waiting:
+        scopes = [summary.scopes[below] for name in waiting for below in summary.below(methods.pop(name))]
+        found += scopes
+        named = frozenset[str]().union(*(scope.attributes | scope.bare for scope in scopes))
+        waiting = list(methods) if BY_TEXT in named else [name for name in methods if name in named]
+    return found
 
 
 def _of_base(spelling: str) -> tuple[frozenset[str], frozenset[str]]:

@@ -16,6 +16,7 @@ from forklint.project.module import ClassFacts, CodeLink, FunctionFacts
 from forklint.project.spelling import is_name
 from forklint.records import dataclass
 from forklint.runs.calls import method
+from forklint.runs.given import may_be_given
 from forklint.runs.reached import Place, may_reach
 from forklint.runs.trace import Event
 from forklint.runs.walk import Topic
@@ -82,15 +83,16 @@ class ProcessStarts(Topic):
 
     def may_matter(self, call: Expression, symbol: Symbol | None) -> bool:
         """Whether a call gives something to what it calls, or that may reach a start by itself."""
-        node = call.node
-        assert isinstance(node, ast.Call)  # noqa: S101 - the walk says so
-        given = [*node.args, *(keyword.value for keyword in node.keywords)]
-        if not isinstance(symbol, (ClassFacts, FunctionFacts)) or not all(map(_is_plain, given)):
+        if not isinstance(symbol, (ClassFacts, FunctionFacts)):
             return True
         home = symbol.scope.parent
-        if home is None or home.parent is not None:
+        if home is None or home.parent is not None or may_be_given(self.project, call, self._starting):
             return True
-        name = symbol.name if isinstance(symbol, ClassFacts) else symbol.node.name
+        if isinstance(symbol, FunctionFacts):
+            name = symbol.node.name
+        else:
+            is_alone = self.project.ancestry(symbol).classes == (symbol,)
+            name = f"{symbol.name}.__init__" if is_alone else symbol.name
         return may_reach(self.project, Place(symbol.module.path, name), self._starting)
 
     # Calls
@@ -258,11 +260,6 @@ class ProcessStarts(Topic):
         given = arguments.of_call(self.evaluator, call)
         is_hidden = row.context and given.open and given.get(row.context, row.position(row.context)) is None
         return UNKNOWN if is_hidden else asked_of(self.evaluator, row, call).method
-
-
-def _is_plain(given: ast.expr) -> bool:
-    """Whether an argument is a constant or a name of the file: nothing that runs."""
-    return isinstance(given, ast.Constant) or (isinstance(given, ast.Name) and given.id in {"__name__", "__file__"})
 
 
 def _count(loader: Loader) -> WorkerCount:
