@@ -113,7 +113,16 @@ def test_runs_under_fork_before_and_after(name: str, tmp_path: Path) -> None:
     assert run(fixed(name, tmp_path), "fork")[0] == 0
 
 
-NOT_RUN = ("ffcv", "torch_geometric", "set_start_method", "load_dataset", "lightning", "ultralytics", "sys.argv")
+NOT_RUN = (
+    "ffcv",
+    "torch_geometric",
+    "set_start_method",
+    "load_dataset",
+    "lightning",
+    "ultralytics",
+    "sys.argv",
+    "required=True",
+)
 """Words of scripts that need data or arguments, or set their start method themselves, ..."""
 ELSEWHERE = "sys.platform"
 """... and of those that have no workers where processes are spawned by default."""
