@@ -10,6 +10,7 @@ from forklint.model import Cell, Link
 from forklint.project.scopes import FUNCTIONS
 from forklint.records import dataclass
 from forklint.runs.programs import Program, budget_for
+from forklint.runs.trace import Kind
 from forklint.runs.walk import trace_of_module
 from forklint.starting.methods import DEFAULT_METHOD, UNKNOWN, cells_of
 from forklint.starting.starts import SPAWNING, ProcessStarts, SetsMethod, Starts
@@ -19,7 +20,7 @@ from forklint.values.worlds import EVERYWHERE, PLATFORMS
 if TYPE_CHECKING:
     from forklint.project.index import Project
     from forklint.project.module import CodeLink, Module
-    from forklint.runs.trace import Event
+    from forklint.runs.trace import Event, Part
     from forklint.values.worlds import Worlds
 
 STEPS_PER_FILE = 60_000
@@ -81,7 +82,8 @@ class _Search:
 
     def run(self) -> tuple[Reach, ...]:
         budget = budget_for(self._project, self._module.tree, steps=STEPS_PER_FILE)
-        Program(self._topic, budget, met=self._met).play(trace_of_module(self._topic, self._module.path))
+        program = Program(self._topic, budget, met=self._met, skips=_is_in_vain)
+        program.play(trace_of_module(self._topic, self._module.path))
         return tuple(self._found)
 
     def _met(self, event: Event, program: Program) -> None:
@@ -89,7 +91,7 @@ class _Search:
         if not isinstance(event, Starts) or event.way.aside or event.way.if_unset:
             return
         sets = [one for one in program.happened if isinstance(one, SetsMethod)]
-        again = [one for one in sets if not one.forced and _is_sure(one) and not (one.way.guarded or one.way.aside)]
+        again = _set_again(program)
         if event.way.guarded and not again:
             return
         blocks = self._blocks(event.chain[0].node)
@@ -147,6 +149,17 @@ class _Search:
                 if one.way.worlds & PLATFORMS[platform] and (event.way.guarded or not one.way.guarded):
                     method = one.method if _is_sure(one, PLATFORMS[platform]) else _either(method, one.method)
             yield from (cell for cell in cells_of(method, self._project.settings) if cell.platform == platform)
+
+
+def _set_again(program: Program) -> list[SetsMethod]:
+    """The start methods that were set so far, and that each child would set again."""
+    sets = (one for one in program.happened if isinstance(one, SetsMethod) and not one.forced)
+    return [one for one in sets if _is_sure(one) and not (one.way.guarded or one.way.aside)]
+
+
+def _is_in_vain(part: Part, program: Program) -> bool:
+    """Whether a part stands under a main guard and no child would set the start method again that its parent uses."""
+    return part.kind is Kind.GUARD and not _set_again(program)
 
 
 def _is_quiet(tree: ast.Module) -> bool:
