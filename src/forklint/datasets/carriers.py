@@ -76,6 +76,16 @@ def carried_from(project: Project, module: Module, made: ast.Call) -> ClassFacts
     return found if isinstance(found, ClassFacts) else None
 
 
+def arguments_with(project: Project, module: Module, made: ast.Call) -> Iterator[tuple[Module, ast.Call, ast.AST]]:
+    """Give the calls that have what one call gives as an argument, itself, by a name for it, or by a parameter."""
+    for place in _Search(project, None).handed_on(_Place(module, made)):
+        above = place.module.parents.get(place.node)
+        if isinstance(above, ast.keyword):
+            above = place.module.parents[above]
+        if isinstance(above, ast.Call) and place.node is not above.func and not isinstance(place.node, ast.keyword):
+            yield place.module, above, place.node
+
+
 def receiver(project: Project, facts: ClassFacts, keeps: Callable[[Arguments], bool]) -> ClassFacts | None:
     """The dataset that an object of a class comes to; the class itself if a loader calls it.
 
@@ -115,6 +125,27 @@ class _Search:
             seen.update(one.node for one in new)
             waiting += new
         return None
+
+    def handed_on(self, start: _Place) -> Iterator[_Place]:
+        """Give the places that have an object itself, not a container or another object that it is put into."""
+        waiting, seen = [start], {start.node}
+        for place in waiting:
+            if not self._budget.spend():
+                return
+            yield place
+            new = [one for one in self._next(place) if one.node not in seen] if self._is_itself(place) else []
+            seen.update(one.node for one in new)
+            waiting += [one for one in new if not one.is_class]
+
+    def _is_itself(self, place: _Place) -> bool:
+        """Whether what has an object next has it as it is: a name, an attribute, a parameter, a caller."""
+        above = place.module.parents.get(place.node)
+        if isinstance(above, (ast.Assign, ast.AnnAssign)):
+            return all(isinstance(one, ast.Name) or _is_on_self(one) for one in entries.targets(above))
+        if isinstance(above, ast.Call):
+            symbol = self._project.resolve(place.module, place.module.scope_at(above), above.func)
+            return isinstance(symbol, FunctionFacts)
+        return isinstance(above, (ast.keyword, ast.Return))
 
     # Where it ends
 
@@ -215,11 +246,11 @@ class _Search:
             target = target.value
         if isinstance(target, ast.Name):
             found = module.scope_at(target).find(target.id)
-            home = found[0].node if found else module.tree
             for other in module.reads(target.id):
-                if isinstance(other, ast.Name) and (home is module.tree or home in module.above(other)):
+                meant = module.scope_at(other).find(target.id) if isinstance(other, ast.Name) else None
+                if meant is not None and (found is None or meant[0] is found[0]):
                     yield _Place(module, other, is_class)
-            if home is module.tree:
+            if found is None or found[0] is module.scope:
                 yield from self._imported(module, target.id, is_class=is_class)
         elif _is_on_self(target) and isinstance(target, ast.Attribute):
             owner, _ = _around(module, target)

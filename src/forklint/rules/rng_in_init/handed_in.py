@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from forklint.datasets.carriers import carried_from, parameter_at
+from forklint.datasets.carriers import arguments_with, carried_from, parameter_at
+from forklint.loading.loaders import loaders_of
 from forklint.project import entries
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -18,6 +19,7 @@ from forklint.values import classes
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression
 from forklint.values.model import Made as Call
+from forklint.values.numbers import Workers
 from forklint.values.objects import kept_as
 
 
@@ -30,6 +32,8 @@ class HandedIn:
     attribute: str
     carrier: ClassFacts | None
     """The dataset that the object comes to, where its class is known by its module alone."""
+    by_name: bool
+    """Whether the parent has a name for it, and may draw from it as well."""
 
 
 def handed_in(project: Project, module: Module) -> Iterator[HandedIn]:
@@ -39,7 +43,7 @@ def handed_in(project: Project, module: Module) -> Iterator[HandedIn]:
             continue
         place = Expression(module, module.scope_at(node), node)
         made = generator_of(Call(project.qualified(module, place.scope, node.func), place))
-        if made is None:
+        if made is None or _is_for_parent(project, place):
             continue
         for call, key in _takers(module, node):
             function = Expression(module, module.scope_at(call), call.func)
@@ -47,11 +51,29 @@ def handed_in(project: Project, module: Module) -> Iterator[HandedIn]:
             is_chosen = len(known) != 1 and _is_unknown(project, function)
             carrier = carried_from(project, module, call) if is_chosen else None
             for keeper in known or (module.classes if carrier is not None else ()):
-                init = project.method(keeper, "__init__")
-                placed = parameter_at(FunctionFacts(init[0].module, init[1]), call, node) if init is not None else ""
-                name = key or placed
-                for attribute, _ in kept_as(project, keeper, name) if name else ():
-                    yield HandedIn(made, keeper, attribute, carrier)
+                for attribute in _attributes(project, keeper, call, node, key):
+                    yield HandedIn(made, keeper, attribute, carrier, by_name=False)
+        for home, call, argument in arguments_with(project, module, node):
+            symbol = project.resolve(home, home.scope_at(call), call.func)
+            if isinstance(symbol, ClassFacts) and argument is not node:
+                above = home.parents[argument]
+                key = above.arg or "" if isinstance(above, ast.keyword) else ""
+                for attribute in _attributes(project, symbol, call, argument, key):
+                    yield HandedIn(made, symbol, attribute, None, by_name=True)
+
+
+def _is_for_parent(project: Project, place: Expression) -> bool:
+    """Whether the same function, or the same top level, reads its data by loaders that have no workers."""
+    near = [one for one in loaders_of(project, place.module) if one.call.scope is place.scope]
+    return bool(near) and all(one.workers.kind is Workers.NONE and not one.workers.by_default for one in near)
+
+
+def _attributes(project: Project, keeper: ClassFacts, call: ast.Call, argument: ast.AST, key: str) -> Iterator[str]:
+    """Give the attributes under which an object keeps an argument of the call that makes it."""
+    init = project.method(keeper, "__init__")
+    placed = parameter_at(FunctionFacts(init[0].module, init[1]), call, argument) if init is not None else ""
+    for attribute, _ in kept_as(project, keeper, key or placed) if key or placed else ():
+        yield attribute
 
 
 def _takers(module: Module, node: ast.Call) -> Iterator[tuple[ast.Call, str]]:

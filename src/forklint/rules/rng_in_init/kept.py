@@ -63,6 +63,8 @@ class _Kept:
     on_object: bool = True
     carrier: ClassFacts | None = None
     """The dataset that has the object, where that is known already."""
+    by_name: bool = False
+    """Whether the parent has a name for it, and may draw from it between epochs."""
 
 
 class KeptGenerators:
@@ -145,10 +147,11 @@ class KeptGenerators:
             if elsewhere.in_workers:
                 return
             owners = project.ancestry(user).classes
+            home = "self" if on_object and not kept.by_name else facts.name
             yield KeptGenerator(
                 made=made,
                 statement=statement,
-                name=f"self.{attribute}" if on_object else f"{facts.name}.{attribute}",
+                name=f"{home}.{attribute}",
                 keeper=facts,
                 dataset=dataset,
                 drawn=drawn,
@@ -157,7 +160,7 @@ class KeptGenerators:
                 and not any(leaves_out(m, {attribute}) for m in pickling_methods(owners))
                 if on_object
                 else made.seeded,
-                every_epoch=not elsewhere.between_epochs and not is_endless(project, dataset),
+                every_epoch=not kept.by_name and not elsewhere.between_epochs and not is_endless(project, dataset),
             )
             return
 
@@ -250,7 +253,7 @@ class KeptGenerators:
         for one in handed_in(self._project, module):
             if one.made.node in told or self._is_declared(one.keeper, one.attribute):
                 continue
-            kept = _Kept(one.attribute, one.made, module.statement_of(one.made.node), carrier=one.carrier)
+            kept = _Kept(one.attribute, one.made, module.statement_of(one.made.node), True, one.carrier, one.by_name)  # noqa: FBT003
             for found in self._judged(one.keeper, kept):
                 told.add(one.made.node)
                 yield found

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from forklint.knowledge.random_streams import Generator, generators
 from forklint.project import entries
 from forklint.project.index import Project
-from forklint.project.module import ClassFacts, Module
+from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Kind, Scope
 from forklint.records import dataclass
+from forklint.values import callers, parameters
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression, Found, Instance, Row, Table
 from forklint.values.model import Made as Call
@@ -38,15 +39,17 @@ class Made:
 def made_by(project: Project, module: Module, scope: Scope, expression: ast.expr | None) -> Made | None:
     """The generator that an expression gives; of several, in branches or a list, the first.
 
-    It is made in the function of the expression, or in one of the same module that is called there.
+    It is made in the function of the expression, in one of the same module that is called there, or once and for all
+    as the default of a parameter.
     """
     if expression is None or isinstance(expression, (ast.Constant, ast.Attribute)):
         return None
-    declared = _declared(project, module, scope, expression)
-    if declared is not None:
-        return declared
     evaluator = Evaluator(project)
-    found = evaluator.find(Expression(module, scope, expression).by_anyone())
+    source = Expression(module, scope, expression)
+    known = _declared(project, module, scope, expression) or _by_default(evaluator, source, MOST_NESTED)
+    if known is not None:
+        return known
+    found = evaluator.find(source.by_anyone())
     for made in _held(evaluator, found, MOST_NESTED):
         place = made.call
         is_here = place.scope is scope or isinstance(place.scope.node, FUNCTIONS)
@@ -110,6 +113,27 @@ def _declared(project: Project, module: Module, scope: Scope, expression: ast.ex
         elif not (isinstance(node, ast.Constant) and node.value is None):
             return None
     return found
+
+
+def _by_default(evaluator: Evaluator, source: Expression, hops: int) -> Made | None:
+    """The generator that is a parameter's default, unless every caller that is known gives something else.
+
+    A default is made once, as the module is imported: all objects have the same one. It may be that of a caller.
+    """
+    function, name = source.scope.node, source.node.id if isinstance(source.node, ast.Name) else ""
+    is_parameter = any(one.kind is Kind.PARAMETER for one in source.scope.bound(name)) if name else False
+    if not hops or not is_parameter or not isinstance(function, FUNCTIONS):
+        return None
+    facts = FunctionFacts(source.module, function)
+    known = callers.of(evaluator, facts)
+    given = [one.get(name, parameters.position(facts, name)) for one in known.calls]
+    if known.escapes or not given or not all(given):
+        default = parameters.default_of(evaluator, facts, name).value
+        made = generator_of(default) if isinstance(default, Call) and default.call.module is source.module else None
+        if made is not None:
+            return made
+    nearer = (one for one in given if isinstance(one, Expression) and one.module is source.module)
+    return next((made for one in nearer if (made := _by_default(evaluator, one, hops - 1))), None)
 
 
 def _is_optional(scope: Scope, call: ast.Call) -> bool:

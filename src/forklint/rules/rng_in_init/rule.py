@@ -25,6 +25,8 @@ CALL = rb"\b(?:default_rng|RandomState|Random|Generator|check_random_state)\s*\(
 MADE = re.compile(CALL + rb"|:[^=\n]*\b(?:RandomState|Random|Generator)\b")
 KEEPS = re.compile(rb"(?:^|\r)(?:\w+|[ \t]+self\.\w+)[ \t]*(?::[^=\n]*)?=[^\n]*" + CALL, re.MULTILINE)
 WORKED = (b"Dataset", b"__getitem__", b"__iter__", b"__call__")
+NAMED = re.compile(rb"\b(\w+)[ \t]*(?::[^=\n]*)?=[^=\n]*" + CALL)
+LOADS = (b"dataset", b"transform", b"augment", b"loader")
 SEEDS = re.compile(rb"worker_?id|worker_init|seed_worker|init_fn|init_worker|worker_seed_fn")
 SEEDING = re.compile(rb"seed\w*[\s)]*\(")
 
@@ -103,10 +105,11 @@ class RngInInit(Rule):
     from the seeded generator.
 
     Closures, `partial`, lambdas returned by a function, plain functions passed as `collate_fn`, and objects created
-    by a registry are not followed. A generator that is passed to an object in another file is seen only if that file
-    deals with datasets. A class that uses `get_worker_info()` is trusted, even if it only splits files with it. A
-    generator that each worker creates from the constructor's seed, other than in `__iter__`, a seed that is the time
-    in seconds, and seeds of imgaug and other libraries are missed. See [further ways](../recall/FKL302.md).
+    by a registry are not followed. A generator that is passed to an object in another file is seen only if the file
+    that creates it deals with data. A class that uses `get_worker_info()` is trusted, even if it only splits files
+    with it. A generator that each worker creates from the constructor's seed, other than in `__iter__`, a seed that
+    is the time in seconds, and seeds of imgaug and other libraries are missed. See [further
+    ways](../recall/FKL302.md).
 
     ## References
     - [torch.utils.data: randomness in multi-process data loading](https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading)
@@ -135,11 +138,16 @@ class RngInInit(Rule):
         return b"torch" in data or self.reaches(path, b"torch") or self.trains()
 
     def _may_keep(self, data: bytes) -> bool:
-        """Whether a generator is plainly kept, or made where something is that workers run."""
+        """Whether a generator is plainly kept or handed on, or made where something is that workers run."""
         if not any(word in data for word in CALLED):
             return False
         is_worked = any(word in data for word in WORKED)
-        return (MADE if is_worked else KEEPS).search(data) is not None
+        return (MADE if is_worked else KEEPS).search(data) is not None or self._may_hand_on(data)
+
+    def _may_hand_on(self, data: bytes) -> bool:
+        """Whether a program that loads data makes a generator, and gives it to something by its name."""
+        names = {match[1] for match in NAMED.finditer(data)} if any(word in data for word in LOADS) else ()
+        return any(re.search(rb"[(,=]\s*%b\s*[,)]" % re.escape(name), data) for name in names)
 
     def _may_seed(self, data: bytes) -> bool:
         """Whether a function that workers begin with may seed something; a lambda may know a seeder by any name."""
