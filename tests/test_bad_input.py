@@ -394,6 +394,15 @@ def test_lines_that_end_in_a_bare_cr_are_linted_and_left(folder: Path) -> None:
     assert (folder / "classic.py").read_bytes() == data
 
 
+def test_what_is_indented_by_tabs_and_spaces_is_linted_and_left(folder: Path) -> None:
+    """Python reads a tab behind eight spaces, and before eight, as sixteen columns; LibCST refuses that."""
+    data = HAZARD.replace("    ", 8 * " ").replace(16 * " ", "\t" + 8 * " ").encode()
+    (folder / "tabs.py").write_bytes(data)
+    assert ("tabs.py", "FKL301") in codes(still_finds(folder))
+    says(forklint(*FIX, "tabs.py", cwd=folder), "tabs.py", "cannot be fixed", "LibCST")
+    assert (folder / "tabs.py").read_bytes() == data
+
+
 def test_a_fix_keeps_mixed_line_ends(tmp_path: Path) -> None:
     ends = ["\n", "\r\n"]
     mixed = [line + ends[number % 2] for number, line in enumerate(HAZARD.splitlines())]

@@ -211,8 +211,7 @@ class Linter:
             except UnfixableError as error:
                 notes.append(Note(shown(path), f"cannot be fixed: {error}"))
             except UnparsableError as error:
-                notes.append(Note(shown(path), f"skipped: LibCST cannot parse it: {error}"))
-                findings = []
+                notes.append(Note(shown(path), f"cannot be fixed: LibCST cannot parse it: {error}"))
         notebook = module.document.notebook
         answers = list(self._faulty_cells(path, notebook, suppressions.of_file(comments))) if notebook else []
         if UnusedSuppression.code in ran:
@@ -372,7 +371,7 @@ def _excuse(text: str, error: Exception) -> str:
 def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module, options: Options) -> list[Finding]:
     """Parse with LibCST, once, and let each rule propose fixes, if it is to; raises UnparsableError, UnfixableError.
 
-    Both parsers are asked though no fix is wanted: there is no finding in a file that only one of them takes.
+    It is asked though no fix is wanted: with and without fixes, the same notes are given.
     """
     propose = options.with_fixes
     if not propose and not options.confirmed:
