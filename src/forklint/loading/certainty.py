@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from forklint.loading.loaders import (
@@ -40,6 +41,15 @@ def doubt_of(project: Project, dataset: ClassFacts) -> str:
 def is_idle(project: Project, dataset: ClassFacts) -> bool:
     """Whether workers surely never get objects of a class: no loader has any, and only this project loads it."""
     return doubt_of(project, dataset) == WITHOUT_WORKERS and not _is_in_library(project, dataset.module.path)
+
+
+def is_kept_from_workers(project: Project, dataset: ClassFacts) -> bool:
+    """Whether the project gives other datasets to workers, and never this one: so it is meant to be."""
+    return is_idle(project, dataset) and project.answer("has workers", None, lambda: _has_workers(project), compared=True)
+
+
+def _has_workers(project: Project) -> bool:
+    return any(one.workers.surely_some for one in islice(_all_loaders(project), MOST_ASKED))
 
 
 def _find(project: Project, dataset: ClassFacts) -> str:
