@@ -45,7 +45,8 @@ def is_idle(project: Project, dataset: ClassFacts) -> bool:
 
 def is_kept_from_workers(project: Project, dataset: ClassFacts) -> bool:
     """Whether the project gives other datasets to workers, and never this one: so it is meant to be."""
-    return is_idle(project, dataset) and project.answer("has workers", None, lambda: _has_workers(project), compared=True)
+    ask = lambda: project.answer("has workers", None, lambda: _has_workers(project), compared=True)  # noqa: E731 - short
+    return is_idle(project, dataset) and ask()
 
 
 def _has_workers(project: Project) -> bool:

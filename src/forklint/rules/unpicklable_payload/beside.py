@@ -14,7 +14,7 @@ from forklint.datasets.classes import inherits_dataset
 from forklint.datasets.screening import DatasetScreen
 from forklint.knowledge.unpicklable import memoizers, modules, refused
 from forklint.loading.screening import may_make_loader
-from forklint.rules.unpicklable_payload.unpicklable import MAX_DEPTH, Unpicklable
+from forklint.rules.unpicklable_payload.unpicklable import MAX_DEPTH, MOST_PARTS, Unpicklable
 from forklint.rules.unpicklable_payload.values import Culprit, Why
 from forklint.sending.screening import may_launch, sending_files
 from forklint.summaries.summary import CLASS, FUNCTION, Scope
@@ -46,10 +46,13 @@ def kept_by(project: Project, facts: ClassFacts) -> tuple[Culprit, ...]:
 
 def _find_kept(project: Project, facts: ClassFacts) -> Iterator[Culprit]:
     here = Expression(facts.module, facts.scope, ast.Constant(None))
-    budget = project.budgets.of("following payloads", STEPS)
-    for culprit in Unpicklable(project, budget).objects.all_kept(Instance(facts), here, MAX_DEPTH):
-        if culprit.why is not Why.HANDLE and not culprit.is_lost:
-            yield culprit
+    unpicklable = Unpicklable(project, project.budgets.of("following payloads", STEPS))
+    for _ in range(MOST_PARTS):
+        found = unpicklable.objects.all_kept(Instance(facts), here, MAX_DEPTH)
+        if not found:
+            return
+        unpicklable.pass_over(found)
+        yield from (one for one in found if one.why is not Why.HANDLE and not one.is_lost)
 
 
 def datasets_beside(project: Project, module: Module) -> tuple[ClassFacts, ...]:

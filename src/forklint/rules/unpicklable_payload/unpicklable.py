@@ -95,9 +95,13 @@ class Unpicklable:
             culprit = self.of(given)
             if culprit is None:
                 break
-            self._known.add(culprit.key)
+            self.pass_over([culprit])
             found.append(culprit)
         return found
+
+    def pass_over(self, known: Iterable[Culprit]) -> None:
+        """Look for others from now on."""
+        self._known.update(one.key for one in known)
 
     def of(self, given: Expression, depth: int = MAX_DEPTH) -> Culprit | None:
         """The part of an expression's value that pickle surely refuses in some run; None if none is known."""
