@@ -38,12 +38,20 @@ class PresetReaders:
         """The places that certainly name the file, by its path or, if no other preset has it, by its name alone."""
         return self.project.answer("readers of presets", self.path, self._found)
 
+    def modules(self) -> list[Module]:
+        """The modules that certainly name the file."""
+        return self.project.answer("modules that read presets", self.path, lambda: list(self._modules()))
+
     def _found(self) -> list[Reader]:
+        return [Reader(module, node) for module in self.modules() for node in self._namings(module)][:MOST_READERS]
+
+    def _modules(self) -> Iterator[Module]:
         name, stem = self.path.name.encode(), self.path.stem.encode()
         containing = self.project.containing
         naming = {*containing(name), *set(containing(stem)).intersection(containing(b"config_name"))}
-        modules = self.project.modules(self.project.in_order(naming))
-        return [Reader(module, node) for module in modules for node in self._namings(module)][:MOST_READERS]
+        for module in self.project.modules(self.project.in_order(naming)):
+            if any(True for _ in self._namings(module)):
+                yield module
 
     def _namings(self, module: Module) -> Iterator[ast.expr]:
         for node in module.nodes:

@@ -27,6 +27,7 @@ PLAINLY_OTHER = (b"torch.cuda", b".cuda(", b'"cuda', b"'cuda")
 """One of these stands in almost every file that speaks of CUDA, and saves the parsing."""
 MAYBE_OTHER = (b"cuda", b"gpu", b"xpu", b"xla", b"hpu", b"npu", b"tpu", b"rocm", b"auto", b"accelerat", b"nvidia")
 """Without one of these, in small letters, a file speaks of no other accelerator."""
+AUTO = frozenset({"auto"})
 LONGEST_WORD = 40
 """A longer text is a message, not the name of a device."""
 
@@ -108,10 +109,20 @@ def speaks_of_others(project: Project, path: Path) -> bool:
         if not any(word in small for word in MAYBE_OTHER):
             return False
         module = project.module(path)
-        other = presets.listed("others", "cuda") | presets.listed("others", "any")
-        return module is None or any(not other.isdisjoint(presets.words(name)) for name in _names(module))
+        return module is None or any(map(_means_other, _names(module)))
 
     return project.answer("mentions other accelerators", path, find, compared=True)
+
+
+def _means_other(name: str) -> bool:
+    """Whether a name or text means another accelerator, or that a library chooses one.
+
+    ``auto`` does so alone, or beside a word for a device: an ``AutoTokenizer`` or ``AutoEncoder`` chooses none.
+    """
+    words = set(presets.words(name))
+    other = presets.listed("others", "cuda") | presets.listed("others", "any")
+    is_device = not words.isdisjoint(presets.listed("settings", "device")) or words == AUTO
+    return not words.isdisjoint(other if is_device else other - AUTO)
 
 
 def _names(module: Module) -> Iterator[str]:

@@ -18,7 +18,7 @@ from forklint.rules.workers_on_darwin import preset_places
 from forklint.rules.workers_on_darwin.preset_places import Place, by_name, text_of
 from forklint.source.presets import Preset, format_of
 from forklint.source.presets.nodes import MERGE, Address, Entry, Node, Shape
-from forklint.values.worlds import DARWIN, Worlds
+from forklint.values.worlds import DARWIN, MPS, Worlds
 
 WORKERS = re.compile(rb"(?i:workers?)")
 OFF = ("no", "off", "false", "none", "null")
@@ -28,15 +28,19 @@ COUNTS = re.compile(rb"(?i)(?<!persistent[_-])workers")
 LARGEST_BASE = 20_000
 """Bytes of the largest file that may be one which others take over."""
 MAC = re.compile(rb"(?i:darwin|mps|mac|osx|apple)")
+OTHERS = re.compile(rb"(?i:cuda|gpu|[xt]pu\b|nvidia|auto\b)")
+"""What names another accelerator, or leaves the choice to a library."""
 
 
-def may_hold(path: Path, root: Path, data: bytes) -> bool:
-    """Screen: whether a file may be a preset for a Mac, by its bytes, its name and its folders."""
+def may_hold(project: Project, path: Path, data: bytes) -> bool:
+    """Screen: whether a file may be a preset for a Mac, by its bytes, its name, its folders and those who read it."""
     if not WORKERS.search(data):
         return False
-    if MAC.search(data) or preset_places.of_file(path, root).is_mac:
+    if MAC.search(data) or preset_places.of_file(path, project.root).is_mac:
         return True
-    return preset_places.of_file(path, root, hinted=True).is_mac
+    if preset_places.of_file(path, project.root, hinted=True).is_mac:
+        return True
+    return not OTHERS.search(data) and bool(programs.may_choose(project))
 
 
 def counts_for_mac(project: Project, preset: Preset) -> Iterator[PresetCount]:
@@ -46,7 +50,22 @@ def counts_for_mac(project: Project, preset: Preset) -> Iterator[PresetCount]:
     sure = list(_counts(project, preset, hinted=False))
     yield from sure
     seen = {id(count.entry) for count in sure}
-    yield from (count for count in _counts(project, preset, hinted=True) if id(count.entry) not in seen)
+    for count in (*_counts(project, preset, hinted=True), *_counts_for_program(project, preset)):
+        if id(count.entry) not in seen:
+            seen.add(id(count.entry))
+            yield count
+
+
+def _counts_for_program(project: Project, preset: Preset) -> Iterator[PresetCount]:
+    """Give the counts that programs whose only accelerator is MPS hand to a loader, if no other program reads them."""
+    if OTHERS.search(preset.document.code):
+        return
+    readers = PresetReaders(project, preset.path)
+    modules = readers.modules()
+    if modules and all(programs.mps_only(project, module) is not None for module in modules):
+        for count in PresetCounts(preset, Place(MPS, "in a file for programs whose only accelerator is MPS")).find():
+            if count.certain and readers.hands_to_loader(last_part(count.key)):
+                yield count
 
 
 def _counts(project: Project, preset: Preset, *, hinted: bool) -> Iterator[PresetCount]:

@@ -47,9 +47,10 @@ class WorkersOnDarwin(Rule):
     loader gets them) in code for macOS or MPS only: a branch on `sys.platform`, `platform.system()`,
     `torch.backends.mps.is_available()` or `device == "mps"`; a dictionary, class, function, constant or file with a
     name or key for macOS; settings that also say `device="mps"`; a program whose only accelerator is MPS. In settings
-    files (YAML, TOML, JSON) the same is looked for below such a key, next to such a device, and in a file or directory
-    with such a name; the finding points to the code that reads the file, if it is known. A file name that also contains
-    other words (`mps_quick.yaml`) counts for settings of a training, in a program that uses MPS.
+    files (YAML, TOML, JSON) the same is looked for below such a key, next to such a device, in a file or directory with
+    such a name, and in a file that only such programs read; the finding points to the code that reads the file, if it
+    is known. A file name that also contains other words (`mps_quick.yaml`) counts for settings of a training, in a
+    program that uses MPS.
 
     The rule reports nothing if the branch excludes macOS, if a `multiprocessing_context` is set with the number, if the
     number is unknown, if nothing uses the name as one for macOS, and in tests (`test_*.py`, `conftest.py`, functions
@@ -173,7 +174,7 @@ class WorkersOnDarwin(Rule):
         """Whether a number of workers may stand in a file of settings that speaks of Macs."""
         from forklint.rules.workers_on_darwin import preset_files
 
-        return CELL in self.settings.cells and preset_files.may_hold(path, self.project.root, data)
+        return CELL in self.settings.cells and preset_files.may_hold(self.project, path, data)
 
     def preset_suspects(self, preset: Preset) -> Iterator[PresetSuspect]:
         """Find the counts above 0 that are for a Mac, and the code that reads the file."""
