@@ -134,6 +134,7 @@ def beyond(old: str, new: str, *rows: int, claimed: tuple[Stretch, ...] | None =
     return None if found is None else found.lineno
 
 
+OWNER = "class C:\n    def f(self):\n        a = 1\n\n    def g(self):\n        b = 1\n"
 BLOCK = "if rows:\n    first = 1\n    second = 2\nthird = 3\n"
 
 
@@ -164,6 +165,8 @@ BLOCK = "if rows:\n    first = 1\n    second = 2\nthird = 3\n"
         ("try:\n    a = 1\nexcept E:\n    b = 1\n", "try:\n    a = 1\nexcept F:\n    b = 1\n", (1,), None),
         ("if a:\n    b = 1\n", "import os\nif a:\n    c = 1\n    b = 1\n", (), None),
         ("c = 1\nif a:\n    b = 1\nif a:\n    b = 2\n", "if a:\n    c = 1\n    b = 1\n    b = 2\n", (1,), None),
+        (OWNER, OWNER.replace("\n    def g", "        c = 1\n\n    h = 2\n\n    def g"), (2, 6), None),
+        (OWNER, OWNER.replace("\n    def g", "        c = 1\n\n    h = 2\n\n    def g"), (6,), 2),
         ("c = 1\nif a:\n    b = 1\nif a:\n    b = 1\n", "if a:\n    c = 1\n    b = 1\n", (1,), 4),  # one of two
     ],
 )

@@ -10,11 +10,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
+from typing import Any
 
 from forklint.records import dataclass
 
 Place = tuple[int, int]
 """Row and column where a statement starts."""
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 Chain = tuple[tuple[str, str, str] | None, ...]
 """The statements around a statement: kind, name and branch of each, None for one that is edited itself."""
 
@@ -62,11 +64,22 @@ class Edited:
             same, others = places.get((row, statement.col_offset), (None, ()))
             if same is not None and _fits(chain, others) and equal(statement, same):
                 untouched.add(same)
+            elif same is not None and statement.lineno in own_rows and self._has_grown(statement, same):
+                continue
             elif None in chain:  # a line that is alike stands in its place now
                 elsewhere.append(statement)
             else:
                 return statement
         return self._lost(elsewhere, untouched)
+
+    def _has_grown(self, before: ast.stmt, after: ast.stmt) -> bool:
+        """Whether statements were added at the end of a definition, and nothing else was."""
+        is_added = any(one.start == one.end == _rows(before)[1] + 1 for one in self.stretches)
+        if not is_added or not isinstance(before, DEFINITIONS) or not isinstance(after, DEFINITIONS):
+            return False
+        fields: dict[str, Any] = {name: getattr(after, name, None) for name in after._fields}
+        fields["body"] = after.body[: len(before.body)]
+        return equal(before, type(after)(**fields))
 
     def _lost(self, statements: Sequence[ast.stmt], untouched: Collection[ast.stmt]) -> ast.stmt | None:
         """The first of some statements that is not among the edited ones of ``after``, if only at another place."""

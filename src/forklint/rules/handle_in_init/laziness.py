@@ -13,7 +13,7 @@ from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, statements
-from forklint.project.spelling import all_arguments
+from forklint.project.spelling import all_arguments, first_parameter, takes_class
 from forklint.records import dataclass
 from forklint.rules.handle_in_init import reopening
 from forklint.rules.handle_in_init.opening import NotLazyError, Opening, Splitter, assigned, is_list_of
@@ -181,6 +181,9 @@ class _Planner:
             raise NotLazyError("a subclass customizes pickling")
         if self._attribute in names:
             raise NotLazyError("a method has the same name as the attribute")
+        methods = [one for one in self._owner.methods.values() if not takes_class(one)]
+        if any(first_parameter(one) not in {"", "self"} for one in methods):
+            raise NotLazyError("a method calls its object something else than `self`")
         stem = self._attribute.lstrip("_")
         taken = {f"_{stem}_source", f"_{stem}_handle", f"_{stem}_pid", f"_close_{stem}"}
         words = {n.attr for n in nodes_below(self._owner.node) if isinstance(n, ast.Attribute)} | names

@@ -58,7 +58,8 @@ def proposals(project: Project, carried: Carried, module: Module, tree: Tree) ->
         yield Proposal(f"{what} (no automatic fix: {reason})", Applicability.DISPLAY)
         return
     applicability = Applicability.SAFE if found.safe else Applicability.UNSAFE
-    yield Proposal(what, applicability, _Rewriting(found, module, tree).tree())
+    closing = (found.close_after,) if found.close_after is not None else ()
+    yield Proposal(what, applicability, _Rewriting(found, module, tree).tree(), elsewhere=closing)
 
 
 class _Rewriting:
