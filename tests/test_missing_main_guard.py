@@ -207,3 +207,12 @@ def test_what_type_checkers_read_does_not_run(forklint, imported: str, tmp_path:
         for screen in ((), ("--no-screen",)):
             done = forklint("train.py", "--no-cache", "--output-format", "concise", *screen, cwd=tmp_path)
             assert done.stdout.count("FKL201") == found, (test, screen)
+
+
+@pytest.mark.parametrize("around", ["{}", "if len('rows'):\n\n    {}", "try:\n    {}\nfinally:\n    pass"])
+def test_the_default_of_a_parameter_is_left_alone(forklint, around: str, tmp_path: Path) -> None:
+    """With a screen it was found or not by the statement around it, and the fix had nothing to move."""
+    defined = around.format("def work(pool=Pool(2)): return pool")
+    (tmp_path / "script.py").write_text(f"from multiprocessing import Pool\n\n{defined}\n\nprint(work)\n")
+    result = forklint("script.py", "--isolated", "--no-cache", "--select", "FKL201", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (0, "All checks passed.\n"), result.stdout

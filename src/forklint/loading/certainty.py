@@ -45,12 +45,14 @@ def is_idle(project: Project, dataset: ClassFacts) -> bool:
 
 def is_kept_from_workers(project: Project, dataset: ClassFacts) -> bool:
     """Whether the project gives other datasets to workers, and never this one: so it is meant to be."""
-    ask = lambda: project.answer("has workers", None, lambda: _has_workers(project), compared=True)  # noqa: E731 - short
-    return is_idle(project, dataset) and ask()
+    return is_idle(project, dataset) and _has_workers(project)
 
 
 def _has_workers(project: Project) -> bool:
-    return any(one.workers.surely_some for one in islice(_all_loaders(project), MOST_ASKED))
+    def find() -> bool:
+        return any(one.workers.surely_some for one in islice(_all_loaders(project), MOST_ASKED))
+
+    return project.answer("has workers", None, find, compared=True)
 
 
 def _find(project: Project, dataset: ClassFacts) -> str:

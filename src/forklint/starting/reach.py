@@ -92,7 +92,7 @@ class _Search:
             return
         sets = [one for one in program.happened if isinstance(one, SetsMethod)]
         again = _set_again(program)
-        if event.way.guarded and not again:
+        if (event.way.guarded and not again) or self._is_default(event.chain[0].node):
             return
         blocks = self._blocks(event.chain[0].node)
         if any(earlier <= blocks for earlier in self._covered) or self._is_again(event):
@@ -104,6 +104,10 @@ class _Search:
             self._cover(blocks)
             if frozenset() in self._covered or again:
                 program.stop()
+
+    def _is_default(self, node: ast.AST) -> bool:
+        """Whether a place is the default of a parameter, where nobody starts processes on purpose."""
+        return any(isinstance(above, ast.arguments) for above in self._module.above(node))
 
     def _is_again(self, event: Starts) -> bool:
         """Whether it is of a loader that is known to start where a branch makes it, and here may be another."""
