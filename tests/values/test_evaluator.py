@@ -707,6 +707,18 @@ PARAMETERS = {
         "def f(n, a):\n    if a is None:\n        pass\n    elif a:\n        n = 0\n    return n\nask(f(3, True))",
         "0",
     ),
+    "that a class, a function or a lambda is given": (
+        "def f(a, n=4):\n    return n if a is None else 1\nask([f(f), f(lambda: 1), f([]), f('x')])",
+        "[1, 1, 1, 1]",
+    ),
+    "that one of several objects is given": (
+        CLASSES + "a = A() if x else B()\ndef f(a, n=4):\n    return n if a is not None else 1\nask(f(a))",
+        "4",
+    ),
+    "that an object or nothing is given": (
+        CLASSES + "a = A() if x else None\ndef f(a, n=4):\n    return n if a is None else 0\nask(f(a))",
+        "4 or 0",
+    ),
     "of a star": ("def f(a, b):\n    ask(b)\nf(*[1, 2])", "2"),
     "of two stars": ("def f(a, b):\n    ask(b)\nf(**{'a': 1, 'b': 2})", "2"),
     "that may be given in what is not known": ("def f(a, b=3):\n    ask(b)\nf(1, **x)", "?"),

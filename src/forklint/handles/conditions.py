@@ -12,7 +12,7 @@ from forklint.project.nodes import nodes_below
 from forklint.project.spelling import first_parameter, is_name
 from forklint.values import arithmetic
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Constant
+from forklint.values.model import NOT_KNOWN, Constant, Expression
 
 CONSTRUCTORS = frozenset({"__init__", "__post_init__"})
 
@@ -25,10 +25,15 @@ class Conditions:
         self._facts = facts
 
     def truth(self, frame: Frame, test: ast.expr) -> bool | None:
-        """How a test comes out, by the arguments of the calls on the way there; None where that is open."""
+        """How a test comes out, by the arguments of the calls on the way there; None where that is open.
+
+        Of an object that anyone makes, it is what all calls in the project agree on.
+        """
         if any(self._may_change(frame, node) for node in nodes_below(test)):
             return None
         found = self._evaluator.find(frame.expression(test))
+        if not found.known and frame.context.given is NOT_KNOWN and frame.context.function.node.name in CONSTRUCTORS:
+            found = self._evaluator.find(Expression(frame.module, frame.scope, test))  # all that make it may agree
         decided = isinstance(found.value, Constant) and not found.by_default
         return arithmetic.is_true(found.value) if decided and isinstance(found.value, Constant) else None
 

@@ -14,10 +14,15 @@ from forklint.values.model import (
     Constant,
     Expression,
     Found,
+    Instance,
+    Lambda,
     Made,
+    Ref,
     Row,
     Setting,
+    Stream,
     Table,
+    Text,
     Value,
     agreed,
     perhaps,
@@ -27,6 +32,9 @@ from forklint.values.worlds import BY_MACHINE, EVERYWHERE, NOWHERE
 
 if TYPE_CHECKING:
     from forklint.values.evaluator import Evaluator
+
+OBJECTS = (Instance, Lambda, Ref, Row, Stream, Table, Text)
+"""Values of which it is known that they are not None, if nothing else."""
 
 
 def number_of(found: Found) -> Number:
@@ -156,10 +164,21 @@ def comparison(evaluator: Evaluator, source: Expression) -> Found:
     if len(node.ops) != 1:
         return NOTHING
     left, right = evaluator.find(source.part(node.left)), evaluator.find(source.part(node.comparators[0]))
+    if isinstance(node.ops[0], (ast.Is, ast.IsNot)) and right.value == Constant(None) and is_something(left):
+        return joined(Constant(isinstance(node.ops[0], ast.IsNot)), left, *left.options)
     if not isinstance(left.value, Constant) or not isinstance(right.value, Constant):
         return NOTHING
     answer = _compared(node.ops[0], left.value.value, right.value.value)
     return NOTHING if answer is None else joined(Constant(answer), left, right)
+
+
+def is_something(found: Found) -> bool:
+    """Whether it is surely not None, whichever of its options it is."""
+    if isinstance(found.value, Constant):
+        return found.value.value is not None
+    if isinstance(found.value, OBJECTS):
+        return True
+    return found.is_all and bool(found.options) and all(map(is_something, found.options))
 
 
 def _compared(operator: ast.cmpop, left: object, right: object) -> bool | None:

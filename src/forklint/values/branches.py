@@ -34,6 +34,21 @@ def taken(evaluator: Evaluator, read: Expression, bindings: Sequence[Binding]) -
     return left or bindings
 
 
+def is_passed_over(evaluator: Evaluator, place: Expression) -> bool:
+    """Whether the call at hand surely does not come to a statement of its function, by an ``if`` around it."""
+    module, node = place.module, place.node
+    for around in module.above(node):
+        if place.frame is None or around is place.scope.node:
+            return False
+        if isinstance(around, ast.If) and node is not around.test:
+            test = evaluator.find(Expression(module, place.scope, around.test, place.frame))
+            is_known = isinstance(test.value, Constant) and not test.by_default
+            if is_known and arithmetic.is_true(test.value) is not (node in around.body):
+                return True
+        node = around
+    return False
+
+
 def _is_taken(evaluator: Evaluator, read: Expression, binding: Binding) -> bool | None:
     """Whether the ``if`` around a binding come to it; None where that is not known, or there are none."""
     module, answer = read.module, None

@@ -18,6 +18,7 @@ from forklint.project.spelling import dotted, first_parameter, is_name
 from forklint.rules.unpicklable_payload.values import Culprit
 from forklint.runs.calls import callee, method
 from forklint.values import arguments, objects
+from forklint.values.branches import is_passed_over
 from forklint.values.callers import handed_up, is_super_call
 from forklint.values.model import NO_ARGUMENTS, Arguments, Expression, Frame, Instance
 
@@ -100,11 +101,17 @@ class Objects:
                 return
             for attribute, value in (*_stores(statement, own), *_put_in(statement, own)):
                 found = self._unpicklable.of(here.part(value), depth)
-                if found is not None and not _is_replaced(function, statement, attribute, own):
+                if found is None or (owner.made is not None and self._is_passed_over(here.part(statement))):
+                    continue
+                if not _is_replaced(function, statement, attribute, own):
                     yield found.kept_as(attribute, function.owner if _is_inside(found, function.owner) else None)
             call = statement.value if isinstance(statement, ast.Expr) else None
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
                 yield from self._follow(here.part(call), call.func, owner, depth, seen)
+
+    def _is_passed_over(self, place: Expression) -> bool:
+        """Whether the call that makes the object does not come to a statement; what anyone makes may come to each."""
+        return is_passed_over(self._unpicklable.evaluator, place)
 
     def _follow(
         self, call: Expression, function: ast.Attribute, owner: Instance, depth: int, seen: set[Function]

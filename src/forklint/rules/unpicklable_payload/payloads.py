@@ -18,7 +18,7 @@ from forklint.project.scopes import FUNCTIONS, statements
 from forklint.records import dataclass
 from forklint.rules.unpicklable_payload.beside import datasets_beside, is_imported_by_many, kept_by, senders_of
 from forklint.rules.unpicklable_payload.excluding import exclude_each_other
-from forklint.rules.unpicklable_payload.replacing import is_replacement
+from forklint.rules.unpicklable_payload.replacing import is_in_branch, is_replacement
 from forklint.rules.unpicklable_payload.started import kept_when_started
 from forklint.rules.unpicklable_payload.unpicklable import Unpicklable
 from forklint.rules.unpicklable_payload.values import Culprit, Why, is_local
@@ -179,8 +179,9 @@ class Payloads:
                         yield Payload(culprit, node, module, where, dataset=facts)
 
     def _is_told_by_loaders(self, culprit: Culprit, facts: ClassFacts) -> bool:
-        """Whether it only replaces an argument that is not given: whether it is, the calls that are loaded say."""
-        return is_replacement(culprit.module, culprit.node) and bool(loaders_for(self.project, facts))
+        """Whether it is kept only by what makes the object: whether it is, the calls that are loaded say."""
+        depends = is_replacement(culprit.module, culprit.node) or is_in_branch(culprit.module, culprit.node)
+        return depends and bool(loaders_for(self.project, facts))
 
     def _told_at(self, culprit: Culprit, facts: ClassFacts, module: Module) -> ast.AST | None:
         """Where a module tells of what a dataset keeps: where it is made, or at the class, if many import its maker."""

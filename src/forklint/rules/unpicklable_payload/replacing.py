@@ -5,21 +5,24 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from forklint.project.scopes import FUNCTIONS
 from forklint.values import parameters
+from forklint.values.arithmetic import is_something
 from forklint.values.model import Expression
 
 if TYPE_CHECKING:
     from forklint.project.module import Module
+    from forklint.values.evaluator import Evaluator
 
 MAX_NAMES = 3
 """Through so many names an argument is followed to where it is made."""
 
 
-def parts_of(given: Expression) -> tuple[Expression, ...]:
+def parts_of(evaluator: Evaluator, given: Expression) -> tuple[Expression, ...]:
     """The parts of ``a or b`` and ``a if test else b`` that count: what replaces an argument that is given does not."""
     node = given.node
     asked = _asked(node)
-    if asked is not None and _is_given(given, asked[0]):
+    if asked is not None and _is_given(evaluator, given, asked[0]):
         return (given.part(asked[1]),)
     if isinstance(node, ast.BoolOp):
         return tuple(map(given.part, node.values))
@@ -27,10 +30,22 @@ def parts_of(given: Expression) -> tuple[Expression, ...]:
 
 
 def is_replacement(module: Module, node: ast.AST) -> bool:
-    """Whether an expression stands for an argument where that is not given."""
+    """Whether an expression stands for an argument where that is not given, the default of a parameter included."""
     above = module.parents.get(node)
+    if isinstance(above, ast.arguments):
+        return True
     asked = _asked(above) if isinstance(above, ast.expr) else None
     return asked is not None and asked[1] is not node
+
+
+def is_in_branch(module: Module, node: ast.AST) -> bool:
+    """Whether an expression stands in a branch of a method."""
+    for above in module.above(node):
+        if isinstance(above, (*FUNCTIONS, ast.ClassDef)):
+            return False
+        if isinstance(above, ast.If):
+            return True
+    return False
 
 
 def _asked(node: ast.expr) -> tuple[str, ast.expr] | None:
@@ -49,12 +64,14 @@ def _asked(node: ast.expr) -> tuple[str, ast.expr] | None:
     return None
 
 
-def _is_given(given: Expression, name: str) -> bool:
+def _is_given(evaluator: Evaluator, given: Expression, name: str) -> bool:
     """Whether the call that the code runs in passes an argument that is surely something: what another call makes."""
     frame = given.frame
     if frame is None or frame.function.scope is not given.scope:
         return False
     source = parameters.source_in(frame, name)
+    if source is not None and is_something(evaluator.find(source)):
+        return True
     for _ in range(MAX_NAMES):
         if not isinstance(source, Expression) or not isinstance(source.node, ast.Name):
             break

@@ -124,7 +124,7 @@ class Unpicklable:
         elif isinstance(node, ast.Subscript):
             found = self.stages.added(given, node, depth) or self._evaluated(given, depth)
         else:
-            nearer = parts_of(given) or behind(self.evaluator, given)
+            nearer = parts_of(self.evaluator, given) or behind(self.evaluator, given)
             found = self.first(nearer, depth) if nearer else self._evaluated(given, depth)
         return None if found is not None and found.key in self._known else found
 
