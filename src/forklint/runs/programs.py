@@ -72,18 +72,15 @@ class Program:
         root: Module | None = None,
         *,
         met: Callable[[Event, Program], None] | None = None,
-        skips: Callable[[Part, Program], bool] | None = None,
         role: Role = Role.SCRIPT,
     ) -> None:
         """Play on behalf of a topic.
 
         With a ``root``, the module that runs, imports are followed, and what a function that is called may not come to
-        does not happen. ``met`` is called with each event before it counts, and ``skips`` with each part, which is then
-        not played.
+        does not happen. ``met`` is called with each event before it counts.
         """
         self._topic = topic
         self._met = met
-        self._skips = skips
         self._role = role
         self._follows = root is not None
         self._imported: dict[Path, Place | None] = {}
@@ -97,12 +94,15 @@ class Program:
         """Where the code at hand has come to; None at its beginning."""
         self._is_over = False
         self.budget = budget
+        self.skips: Callable[[Part, Program], bool] | None = None
+        """Tells which parts are not played, since nobody wants to know what happens there."""
         self.happened: list[Event] = []
         """What has surely happened."""
 
     def come_to(self, position: Position, budget: Budget) -> Program:
         """The program as it was when its first module came to a position, to go on from there."""
-        found = Program(self._topic, budget, met=self._met, skips=self._skips, role=self._role)
+        found = Program(self._topic, budget, met=self._met, role=self._role)
+        found.skips = self.skips
         found._follows = self._follows
         found._imported = {path: at for path, at in self._imported.items() if at is None or at.start < position}
         entered = self._entered.items()
@@ -159,7 +159,7 @@ class Program:
         """Whether a part does not run, or nobody is to know."""
         if inside:
             return False
-        if self._skips is not None and self._skips(part, self):
+        if self.skips is not None and self.skips(part, self):
             return True
         if part.kind is Kind.GUARD:
             return self._role is not Role.SCRIPT or self._imports_deep > 0

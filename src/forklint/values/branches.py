@@ -34,16 +34,19 @@ def taken(evaluator: Evaluator, read: Expression, bindings: Sequence[Binding]) -
     return left or bindings
 
 
-def is_passed_over(evaluator: Evaluator, place: Expression) -> bool:
-    """Whether the call at hand surely does not come to a statement of its function, by an ``if`` around it."""
-    module, node = place.module, place.node
-    for around in module.above(node):
-        if place.frame is None or around is place.scope.node:
+def is_passed_over(evaluator: Evaluator, function: Expression, statement: ast.stmt) -> bool:
+    """Whether a call does not come to a statement of its function, by an ``if`` around it.
+
+    ``function`` is any expression of the function, in the frame of the call.
+    """
+    module, node = function.module, statement
+    for around in module.above(statement):
+        if function.frame is None or around is function.scope.node or not isinstance(around, ast.stmt):
             return False
-        if isinstance(around, ast.If) and node is not around.test:
-            test = evaluator.find(Expression(module, place.scope, around.test, place.frame))
+        if isinstance(around, ast.If):
+            test, is_body = evaluator.find(function.part(around.test)), node in around.body
             is_known = isinstance(test.value, Constant) and not test.by_default
-            if is_known and arithmetic.is_true(test.value) is not (node in around.body):
+            if is_known and arithmetic.is_true(test.value) is not is_body:  # type: ignore[arg-type]
                 return True
         node = around
     return False

@@ -96,22 +96,19 @@ class Objects:
         """Give what a method stores that is refused, and what those store that it calls on its object."""
         function, own = frame.function, first_parameter(frame.function.node)
         here = Expression(function.module, function.scope, ast.Constant(None), frame)
+        evaluator = self._unpicklable.evaluator
         for statement in statements(function.node.body):
             if not self._unpicklable.budget.spend():
                 return
             for attribute, value in (*_stores(statement, own), *_put_in(statement, own)):
                 found = self._unpicklable.of(here.part(value), depth)
-                if found is None or (owner.made is not None and self._is_passed_over(here.part(statement))):
-                    continue
+                if found is None or (owner.made is not None and is_passed_over(evaluator, here, statement)):
+                    continue  # of an object that anyone makes each branch may run
                 if not _is_replaced(function, statement, attribute, own):
                     yield found.kept_as(attribute, function.owner if _is_inside(found, function.owner) else None)
             call = statement.value if isinstance(statement, ast.Expr) else None
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
                 yield from self._follow(here.part(call), call.func, owner, depth, seen)
-
-    def _is_passed_over(self, place: Expression) -> bool:
-        """Whether the call that makes the object does not come to a statement; what anyone makes may come to each."""
-        return is_passed_over(self._unpicklable.evaluator, place)
 
     def _follow(
         self, call: Expression, function: ast.Attribute, owner: Instance, depth: int, seen: set[Function]
