@@ -91,6 +91,9 @@ class _Search:
         classes = classes_of(self._evaluator, run.owner)
         if classes:
             return not self._family.isdisjoint(classes)
+        here, home = run.owner.module.path, self._facts.module.path
+        if here != home and not self._project.graph.reaches(here, home):
+            return False
         homes = list(islice(self._project.mentioning(run.method), MOST_HOMES + 1))
         having = [facts for module in homes for facts in module.classes if run.method in facts.methods]
         return len(homes) <= MOST_HOMES and all(is_dataset(self._project, facts) for facts in having)
