@@ -58,6 +58,7 @@ def by_worker(number): np.random.seed(42 + number); random.seed(42 + number); to
 def first_word(number): np.random.seed(np.random.get_state()[1][0] + number)
 def right(number): np.random.seed(torch.initial_seed() % 2**32); random.seed(torch.initial_seed())
 def large(number): np.random.seed(torch.initial_seed())
+def word(number): random.seed(np.random.get_state()[1][0] + number)
 def large_info(number): np.random.seed(get_worker_info().seed)
 
 def told(source, method, begin, keeps):
@@ -95,6 +96,7 @@ QUESTIONS = [
     "random,right,ends",
     "numpy,large,ends",
     "numpy,large_info,ends",
+    "random,word,ends",
 ]
 
 
@@ -148,6 +150,11 @@ def test_what_the_fix_seeds_with_is_fine(source: str) -> None:
 @pytest.mark.parametrize("begin", ["large", "large_info"])
 def test_a_seed_of_64_bits_is_refused(begin: str) -> None:
     assert "Seed must be between 0 and 2**32 - 1" in answers("fork")[f"numpy,{begin},ends"]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="older Pythons take it")
+def test_an_integer_of_numpy_is_refused_by_random() -> None:
+    assert answers("fork")["random,word,ends"].startswith("TypeError: ")
 
 
 @pytest.mark.soak

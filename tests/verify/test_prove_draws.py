@@ -175,6 +175,15 @@ def test_a_seed_of_64_bits(tmp_path: Path) -> None:
     assert "Seed must be between 0 and 2**32 - 1" in proof.judgement.evidence
 
 
+@pytest.mark.soak
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="older Pythons take it")
+def test_a_seed_of_numpy(tmp_path: Path) -> None:
+    text = GLOBALS + "\ndef begin(worker_id):\n    random.seed(np.random.get_state()[1][0] + worker_id)\n"
+    proof = found(tmp_path, text, "Data(), num_workers=2, worker_init_fn=begin", start_methods=("fork",))
+    assert proof.verdict() == "confirmed"
+    assert "The only supported seed types" in proof.judgement.evidence
+
+
 def test_without_an_entry_a_worker_init_fn_is_inconclusive(tmp_path: Path) -> None:
     text = GLOBALS + "\ndef worker_init_fn(worker_id):\n    np.random.seed(0)\n"
     proof = found(tmp_path, text)

@@ -31,6 +31,7 @@ class Seeder:
     call: tuple[str, ...]
     streams: tuple[str, ...]
     most: bool = False
+    plain: bool = False
     fresh: str = ""
     source: str = ""
 

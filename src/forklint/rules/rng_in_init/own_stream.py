@@ -167,14 +167,17 @@ def _comments(line: cst.CSTNode) -> list[cst.EmptyLine]:
 
 def of_seeds(seeds: WorkerSeeds, module: Module, tree: Tree) -> Iterator[Proposal]:
     """Seed each worker from the seed that torch made for it."""
-    applicability = Applicability.SAFE if seeds.too_large else Applicability.UNSAFE
+    is_error = seeds.too_large or seeds.refused
+    applicability = Applicability.SAFE if is_error else Applicability.UNSAFE
     what = f"seed with `{FRESH}`, which differs in each worker and each epoch"
     if seeds.too_large:
         what = "reduce the seed modulo 2**32"
+    elif seeds.refused:
+        what = "make it an integer of Python: `int(...)`"
     changes = _changes(seeds, module, tree)
     if changes is None:
         words = "remove it: torch seeds each worker differently in each epoch"
-        is_kept = seeds.too_large or not all(one.seeder.fresh for one in seeds.seedings)
+        is_kept = is_error or not all(one.seeder.fresh for one in seeds.seedings)
         words = what if is_kept else words
         yield Proposal(words, Applicability.DISPLAY)
         return
@@ -183,9 +186,10 @@ def of_seeds(seeds: WorkerSeeds, module: Module, tree: Tree) -> Iterator[Proposa
 
 def _changes(seeds: WorkerSeeds, module: Module, tree: Tree) -> Changes | None:
     """The statements as they would be; None where that is left to a person."""
-    if not isinstance(seeds.function, FunctionFacts) or not (seeds.too_large or _is_torch(module.scope)):
+    is_error = seeds.too_large or seeds.refused
+    if not isinstance(seeds.function, FunctionFacts) or not (is_error or _is_torch(module.scope)):
         return None
-    if not seeds.too_large:
+    if not is_error:
         local = _local_of(seeds, seeds.function)
         if local is not None:
             node = tree.statements[module.ordinals[local]]
@@ -195,15 +199,17 @@ def _changes(seeds: WorkerSeeds, module: Module, tree: Tree) -> Changes | None:
         statement = module.statement_of(one.call)
         if not isinstance(statement, ast.Expr) or statement.value is not one.call or len(one.call.args) != 1:
             return None
-        if one.call.keywords or ("torch" in one.seeder.streams and not seeds.too_large):
+        if one.call.keywords or ("torch" in one.seeder.streams and not is_error):
             return None
-        changes[tree.statements[module.ordinals[statement]]] = small_statement(_seeded(one, large=seeds.too_large))
+        changes[tree.statements[module.ordinals[statement]]] = small_statement(_seeded(one, seeds))
     return changes
 
 
-def _seeded(one: Seeding, *, large: bool) -> str:
+def _seeded(one: Seeding, seeds: WorkerSeeds) -> str:
     function, argument = ast.unparse(one.call.func), ast.unparse(one.call.args[0])
-    if not large:
+    if seeds.refused:
+        return f"{function}(int({argument}))"
+    if not seeds.too_large:
         return f"{function}({one.seeder.fresh or FRESH})"
     simple = isinstance(one.call.args[0], (ast.Name, ast.Attribute, ast.Call))
     return f"{function}({argument if simple else f'({argument})'} % 2**32)"

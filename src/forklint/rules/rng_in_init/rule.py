@@ -38,8 +38,8 @@ class RngInInit(Rule):
     Looks for a generator of NumPy, `random` or torch that is created before workers start and that workers draw from:
     an attribute of a dataset or of its class, a global variable, or an attribute of a transform or other object that a
     dataset holds, directly, in a list, or through a function. It also checks how `worker_init_fn` seeds workers: with a
-    constant, with a seed that depends on the worker but not on the epoch, or with torch's 64-bit seed passed to
-    `np.random.seed`. An `__iter__` that seeds with the same number in each worker is reported, too, if nothing in its
+    constant, with a seed that depends on the worker but not on the epoch, with torch's 64-bit seed passed to
+    `np.random.seed`, or with an integer of NumPy passed to `random.seed`, which Python 3.11 and newer refuse. An `__iter__` that seeds with the same number in each worker is reported, too, if nothing in its
     class or module asks for the worker.
 
     The rule reports nothing if the generator is reseeded in the worker, by the index of the sample or by the worker
@@ -89,7 +89,8 @@ class RngInInit(Rule):
     reproduced with `torch.manual_seed` instead of the seed passed to the constructor. There is no automatic fix if
     `__init__` itself draws from the generator, if a caller may pass it in, or if it belongs to a class or a module. A
     seed in a `worker_init_fn` is replaced by the worker's own seed, which is unsafe for the same reason. Adding `%
-    2**32` to a seed that is too large is safe: without it, every worker ends with an error.
+    2**32` to a seed that is too large is safe, and so is `int(...)` around an integer of NumPy: without them, every
+    worker ends with an error.
 
     ## How it is proved
     Two epochs are read without workers and with several under each start method, and the state of the generator is
@@ -181,7 +182,7 @@ class RngInInit(Rule):
                     facts=kept,
                 )
         for seeds in worker_seeds(self.project, module) if self._may_seed(code) else ():
-            severity = Severity.ERROR if seeds.too_large else None
+            severity = Severity.ERROR if seeds.too_large or seeds.refused else None
             yield Suspect(
                 node=seeds.place,
                 subject="worker_init_fn",
@@ -212,6 +213,7 @@ class RngInInit(Rule):
             "row": found.function.lineno if is_lambda else found.function.node.lineno,  # type: ignore[union-attr]
             "streams": found.streams,
             "too_large": found.too_large,
+            "refused": found.refused,
         }
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
@@ -233,6 +235,8 @@ def _kept_message(kept: KeptGenerator) -> str:
 def _seeds_message(seeds: WorkerSeeds) -> str:
     if seeds.too_large:
         return "the worker's seed has 64 bits, but NumPy accepts 32: `np.random.seed` raises ValueError in each worker"
+    if seeds.refused:
+        return "the seed is an integer of NumPy: from Python 3.11 on, `random.seed` raises TypeError in each worker"
     names = {"python": "`random`", "numpy": "`numpy.random`", "torch": "torch"}
     *most, last = (names.get(stream, stream) for stream in seeds.streams)
     streams = f"{', '.join(most)} and {last}" if most else last

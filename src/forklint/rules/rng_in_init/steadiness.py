@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from forklint.knowledge.random_streams import worker_words
 from forklint.project.index import Project, Value
@@ -27,9 +28,11 @@ class Seed:
     """Whether it differs from worker to worker."""
     large: bool = False
     """Whether it is torch's seed of the worker: of 64 bits, and another one in each epoch."""
+    numpy: bool = False
+    """Whether it is an integer of NumPy, which not all that wants a seed takes."""
 
     def __or__(self, other: Seed) -> Seed:
-        return Seed(self.by_worker or other.by_worker, self.large or other.large)
+        return Seed(self.by_worker or other.by_worker, self.large or other.large, self.numpy or other.numpy)
 
 
 STEADY = Seed()
@@ -60,7 +63,7 @@ class Seeds:
             return self._attribute(source, node, hops)
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
             if self._is_first_word(source):
-                return STEADY
+                return Seed(numpy=True)
             return STEADY if _is_setting(str(node.slice.value)) and not _changes(node) else None
         return self._called(source, node, hops) if isinstance(node, ast.Call) else None
 
@@ -132,7 +135,8 @@ class Seeds:
             return Seed(by_worker=True, large=True)
         if name in words.steady_calls:
             return STEADY
-        return self.of(source.part(call.args[0]), hops - 1) if name == "builtins.int" and call.args else None
+        given = self.of(source.part(call.args[0]), hops - 1) if name == "builtins.int" and call.args else None
+        return replace(given, numpy=False) if given is not None else None
 
 
 def worker_number(function: FunctionFacts) -> str:

@@ -32,6 +32,8 @@ Beginning = FunctionFacts | ast.Lambda
 GIVEN_AS = "worker_init_fn"
 GIVES = "def __iter__"
 NONE: frozenset[str] = frozenset()
+REFUSES = (3, 11)
+"""The first Python whose ``random.seed`` takes no integer of NumPy."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,8 @@ class WorkerSeeds:
     """Whether the workers of each epoch are new ones, as far as the loaders show, and begin again."""
     by_option: bool = False
     """Whether there are workers only if the user asks for some."""
+    refused: bool = False
+    """Whether the seeds are integers of NumPy that what they are given to refuses."""
 
     @property
     def place(self) -> ast.AST:
@@ -89,7 +93,7 @@ class WorkerSeeds:
     @property
     def too_large(self) -> bool:
         """Whether a seed is too large for what it is given to."""
-        return self.seedings[0].seed.large
+        return self.seedings[0].seed.large and not self.refused
 
     @property
     def by_worker(self) -> bool:
@@ -126,11 +130,14 @@ def worker_seeds(project: Project, module: Module) -> Iterator[WorkerSeeds]:
 def _judged(project: Project, module: Module, function: Beginning, loadings: list[Loading]) -> Iterator[WorkerSeeds]:
     taken = [one.undrawn for one in loadings if not one.evaluates]
     harmless = frozenset[str]().union(*taken).intersection(*taken)
-    found = [
-        one for one in _seedings(project, module, function) if one.seed.large or not harmless.issuperset(one.streams)
-    ]
-    large = [one for one in found if one.seed.large and one.seeder.most]
     by_option = bool(loadings) and all(one.by_option for one in loadings if not one.evaluates)
+    given = list(_seedings(project, module, function))
+    refused = tuple(one for one in given if one.seed.numpy and one.seeder.plain)
+    if refused and project.settings.target_python[1] >= REFUSES:
+        yield WorkerSeeds(module, function, refused, repeats=True, by_option=by_option, refused=True)
+        given = [one for one in given if one not in refused]
+    found = [one for one in given if one.seed.large or not harmless.issuperset(one.streams)]
+    large = [one for one in found if one.seed.large and one.seeder.most]
     if large:
         yield WorkerSeeds(module, function, tuple(large), repeats=True, by_option=by_option)
         return
@@ -171,7 +178,8 @@ def _passed_on(project: Project, function: FunctionFacts) -> Seeder | None:
             row = seeders().get(project.qualified(function.module, function.scope, node.func))
             if row is not None and node.args[0].id == given[0].arg:
                 streams += row.streams
-    return Seeder(call=(), streams=tuple(dict.fromkeys(streams)), most="numpy" in streams) if streams else None
+    most, plain = "numpy" in streams, "python" in streams
+    return Seeder(call=(), streams=tuple(dict.fromkeys(streams)), most=most, plain=plain) if streams else None
 
 
 def _seeds_something(node: ast.AST) -> bool:

@@ -7,6 +7,7 @@ the second epoch, stands for numbers that were drawn twice, unless the control c
 
 from __future__ import annotations
 
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +26,9 @@ from forklint.verify.words import Experiment, Factors, Judgement, Observation, S
 PASSES_IN_TIME = 6
 """An epoch may take this part of a trial's limit."""
 SPAWNED_WORKERS = 2
+TOO_LARGE = "ValueError", "Seed must be between"
+NOT_PLAIN = "TypeError", "supported seed types"
+"""The errors of seeds that are refused, each by its type and words of its text."""
 CANNOT_SEND = "torch.Generator"
 """A kind of generator that spawned workers cannot be sent at all."""
 
@@ -180,7 +184,7 @@ def _paired(cell: Judgement, mended: Sequence[Observation], known: Draws, findin
     if not mended:
         return inconclusive(f"{cell.evidence}; it was not run with the fix", NO_WAY_OUT)
     how, drawn = mended[0].trial.factors.code, draws_of(mended[0])
-    failed = why_unreached(mended[0], "the loader in question") or _failed(mended[0], is_expected=False)
+    failed = why_unreached(mended[0], "the loader in question") or _failed(mended[0], None)
     if failed is not None:
         return inconclusive(f"{cell.evidence}; {how}: {failed.evidence}", NO_WAY_OUT)
     if not drawn.count or _cell(mended[0], known, finding).verdict is Verdict.CONFIRMED:
@@ -222,10 +226,14 @@ def _cell(seen: Observation, control: Draws, finding: Finding) -> Judgement:
     unreached = why_unreached(seen, "the loader in question")
     if unreached is not None:
         return unreached
-    failed = _failed(seen, is_expected=bool(finding.proof.get("too_large")))
+    proof = finding.proof
+    expected = TOO_LARGE if proof.get("too_large") else NOT_PLAIN if proof.get("refused") else None
+    failed = _failed(seen, expected)
     if failed is not None:
         return failed
-    if finding.proof.get("too_large"):
+    if proof.get("refused") and sys.version_info < (3, 11):
+        return Judgement(Verdict.UNSUPPORTED, "needs Python 3.11 or newer", "run it with a newer Python")
+    if expected is not None:
         return Judgement(Verdict.REFUTED, "every worker took the seed")
     found = draws_of(seen)
     if not found.watched:
@@ -260,12 +268,13 @@ def _undrawn(seen: Observation) -> Judgement:
     return Judgement(Verdict.REFUTED, "no sample uses it in a worker")
 
 
-def _failed(seen: Observation, *, is_expected: bool) -> Judgement | None:
-    """A judgement if workers could not be started or read from."""
+def _failed(seen: Observation, expected: tuple[str, str] | None) -> Judgement | None:
+    """A judgement if workers could not be started or read from, be it by the error that is expected."""
     for error in seen.of("error")[:1]:
         lines = error["text"].strip().splitlines() or [""]
-        words = f"{error['type']}: {next((line for line in reversed(lines) if 'Error' in line), lines[0])}"
-        if is_expected and error["type"] == "ValueError" and "Seed must be between" in error["text"]:
-            return Judgement(Verdict.CONFIRMED, f"no worker starts: {lines[-1]}")
-        return inconclusive(f"reading fails with workers, for another reason: {words}", "fix that first")
+        last = next((line for line in reversed(lines) if "Error" in line), lines[0])
+        if expected is not None and error["type"] == expected[0] and expected[1] in error["text"]:
+            return Judgement(Verdict.CONFIRMED, f"no worker starts: {last}")
+        words = f"reading fails with workers, for another reason: {error['type']}: {last}"
+        return inconclusive(words, "fix that first")
     return None
