@@ -45,6 +45,7 @@ MODULES = (
     "torch.cpu.",
     "torch.cuda",
     "torch.cuda.",
+    "torch.distributed",
     "torch.distributions.",
     "torch.fft",
     "torch.func",
@@ -95,7 +96,16 @@ MODULES = (
 )
 
 #: Their names depend on the build or the platform, or are made up on request.
-VARYING = ("torch.distributed", "torch.version", "torch.backends.xeon", "torch.utils.data.datapipes")
+VARYING = ("torch.distributed.", "torch.version", "torch.backends.xeon", "torch.utils.data.datapipes")
+
+#: Their names depend on the build, too, but their source holds those of every build.
+WRITTEN_OUT = {"torch.distributed"}
+
+#: What torch.distributed had in versions before those that are read.
+DISTRIBUTED_FORMER = {
+    *("all_gather_multigpu", "all_reduce_multigpu", "broadcast_multigpu", "reduce_multigpu"),
+    *("reduce_scatter_multigpu", "reduce_op", "deprecated"),
+}
 
 #: Where the classes live that training code instantiates or derives from.
 INSTANCES = (
@@ -256,6 +266,9 @@ def read_modules(sources: list[Sources]) -> tuple[Tree, dict[str, type]]:
         other = set().union(*(s.names(name) for s in sources)) - names
         if name == "torch":
             other -= own.names("torch._C")  # stubs promise what the compiled module lacks
+            other.add("set_vital")  # it answers for this name itself
+        if name in WRITTEN_OUT:
+            other |= (own.names(name) | DISTRIBUTED_FORMER) - names
         modules[name] = _names(names, other)
         for public in _holding_classes(name, names):
             value = getattr(module, public, None)

@@ -1,7 +1,7 @@
-"""The names of torch's and lightning's modules and classes, from torch_api.json.
+"""The names of torch's and lightning's modules and classes, from torch_api.json, and those of Python's own classes.
 
-The file is written by scripts/make_torch_api.py, which says where each name was read. It is opened at
-the first question, so that a run that asks none pays nothing.
+The file is written by scripts/make_torch_api.py, which says where each name was read; python_api.json by
+scripts/make_python_api.py. They are opened at the first question, so that a run that asks none pays nothing.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from forklint.knowledge import table
+from forklint.knowledge.removed import Gone, removed_from
 from forklint.records import dataclass
 
 PLAIN = {
@@ -36,7 +37,7 @@ class ApiNames:
     offered: frozenset[str]
     """Those that the torch of today has."""
     every: frozenset[str]
-    """Those that some version has: never called missing."""
+    """Those that some version has, but for those that are known to be removed: never called missing."""
     bases: tuple[str, ...] = ()
 
 
@@ -70,12 +71,22 @@ def _inherited(own: ApiNames) -> ApiNames | None:
 
 def _names(path: str, found: Mapping[str, Any]) -> ApiNames:
     names = frozenset(found["names"])
-    return ApiNames(path, names, names.union(found.get("other", ())), tuple(found.get("bases", ())))
+    every = names.union(found.get("other", ())).difference(removed_from(path))
+    return ApiNames(path, names, every, tuple(found.get("bases", ())))
+
+
+def gone_from(path: str, name: str) -> Gone | None:
+    """Since when a module of torch, or a class by itself or one of its bases, lacks a name that it once had."""
+    gone = removed_from(path).get(name)
+    names = torch_class(path) if gone is None else None
+    for base in names.bases if names is not None else ():
+        gone = gone or gone_from(base, name)
+    return gone
 
 
 @cache
 def class_names(path: str) -> ApiNames | None:
-    """The names that a base outside the project gives: torch's, lightning's, or a plain builtin's."""
+    """The names that a base outside the project gives: torch's, lightning's, or one of Python's own."""
     if path in PLAIN:
         return ApiNames(path, frozenset(), PLAIN[path] | frozenset(dir(object)))
     package, _, name = path.rpartition(".")
@@ -84,4 +95,13 @@ def class_names(path: str) -> ApiNames | None:
         if isinstance(found, type) and (name in BUILTINS or issubclass(found, BaseException)):
             names = frozenset(dir(found))
             return ApiNames(path, names - frozenset(dir(object)), names)
-    return torch_class(path)
+    return torch_class(path) or _python_class(path)
+
+
+def _python_class(path: str) -> ApiNames | None:
+    api = table("python_api.json")
+    key = api["aliases"].get(path, path)
+    if key.startswith("builtins."):
+        return class_names(key)
+    names = frozenset(api["classes"].get(key, ()))
+    return ApiNames(path, names, names | frozenset(dir(object))) if names else None

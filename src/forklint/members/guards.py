@@ -18,7 +18,7 @@ SWALLOWING = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex
 KINDS = frozenset({"isinstance", "issubclass", "type"})
 NAMES = frozenset({"hasattr", "getattr", "callable", "dir", "vars"})
 """Builtins by which code asks what an object is, or has, before it uses it."""
-AVAILABLE = re.compile(r"has_|HAS_|_available|_AVAILABLE")
+AVAILABLE = re.compile(r"has_|HAS_|(?<!is)_available|_AVAILABLE")
 """Words in the test of a branch that is taken only where something exists."""
 LEAVING = frozenset({"sys.exit", "exit", "quit", "os._exit"})
 """Calls after which nothing more of the program runs."""

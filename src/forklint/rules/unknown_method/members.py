@@ -178,7 +178,7 @@ class _Collector:
         elif last in REGISTERING:
             given = node.args[:1] or [k.value for k in node.keywords if k.arg == "name"]
             self._named(given, f"calls {last} with a computed name")
-        elif last in REACHING_BACK or (name == "vars" and node.args and not restores):
+        elif last in REACHING_BACK or (name == "vars" and self._is_of_self(node, instance) and not restores):
             self.open_because = f"it calls {name}()"
         elif name and any(isinstance(a, ast.Name) and a.id == instance for a in node.args):
             self.gives_self_to |= {name} if not name.startswith(f"{instance}.") else set()
@@ -186,6 +186,10 @@ class _Collector:
     def _setter(self, node: ast.Call, instance: str, *, restores: bool) -> None:
         if self._is_self(node.args[0], instance) and not restores:
             self._named(node.args[1:2], "calls setattr with a computed name")
+
+    def _is_of_self(self, call: ast.Call, instance: str) -> bool:
+        """Whether a call is given the instance or its class alone; what is not written out may be either."""
+        return any(isinstance(one, ast.Starred) or self._is_self(one, instance) for one in call.args)
 
     def _is_self(self, node: ast.expr, instance: str) -> bool:
         """Whether `node` is the instance or its class, however it is written."""

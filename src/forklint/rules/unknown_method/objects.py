@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
-from forklint.knowledge.torch_api import RETURN_SELF, ApiNames, torch_class
+from forklint.knowledge.removed import Gone
+from forklint.knowledge.torch_api import ApiNames, gone_from, torch_class
 from forklint.members.abstract import can_be_made
 from forklint.members.attribute_stores import is_assigned_somewhere
 from forklint.members.guards import is_excused, is_hidden, is_method_excused
@@ -14,25 +16,24 @@ from forklint.project.guard import is_for_type_checkers
 from forklint.project.index import External, Project, Value
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below, start_of
-from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
+from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope
 from forklint.project.spelling import (
     all_arguments,
     dotted,
     first_parameter,
-    hides_arguments,
     is_name,
-    is_static,
-    last_name,
 )
 from forklint.records import dataclass
 from forklint.rules.unknown_method.attributes import Attributes, missed_on_classes
 from forklint.rules.unknown_method.callables import callables
+from forklint.rules.unknown_method.constructions import may_be_object, peeled, stores, takes
 from forklint.rules.unknown_method.failing_imports import FailingImports
 from forklint.rules.unknown_method.nearest import Nearest, is_slip, nearest
 from forklint.rules.unknown_method.read_names import alike, may_be_inner
 from forklint.rules.unknown_method.receivers import Calls
 from forklint.rules.unknown_method.supers import SUPER, lacking_above
 from forklint.rules.unknown_method.suppliers import Suppliers
+from forklint.rules.unknown_method.versions import older_torch
 from forklint.summaries.terms import WORD
 
 Owner = ClassFacts | ApiNames
@@ -58,6 +59,10 @@ class Lacking:
     """False if the name is read, but not called."""
     is_above: bool = False
     """True if ``super()`` in the class lacks it, so that the class itself may have it."""
+    gone: Gone | None = None
+    """Since when torch lacks it, if an older torch had it."""
+    excuse: str = ""
+    """Why that may not matter, in words."""
 
     @property
     def name(self) -> str:
@@ -109,7 +114,8 @@ class Objects:
         called = {facts: calls.on_variables(module.number(facts.node)).get(SUPER, set()) for facts in module.classes}
         if any(called.values()) and not self._imports.fails(module):
             for use, facts in lacking_above(self.project, self.attributes, module, called):
-                yield Lacking(use, facts, Nearest(()), hidden=is_hidden(module, use), is_above=True)
+                found = Lacking(use, facts, Nearest(()), hidden=is_hidden(module, use), is_above=True)
+                yield self._dated(found)
 
     def _on_variables(self, module: Module) -> Iterator[tuple[tuple[Scope, str], tuple[Owner, set[str]]]]:
         calls = self._calls(module)
@@ -117,7 +123,7 @@ class Objects:
             if isinstance(scope.node, ast.ClassDef):
                 continue
             once = (bindings[0] for bindings in scope.bindings.values() if len(bindings) == 1)
-            made = {binding.name: binding for binding in once if _may_be_object(scope, binding)}
+            made = {binding.name: binding for binding in once if may_be_object(scope, binding)}
             on = calls.on_variables(module.number(scope.node)) if made else {}
             for name, binding in made.items():
                 called = on.get(name, set())
@@ -136,16 +142,16 @@ class Objects:
         made = calls.made()
         for facts in module.classes if made else ():
             called = {one: names for one, names in calls.on_kept(module.number(facts.node)).items() if one in made}
-            stores = _stores(facts) if called else {}
+            kept = stores(facts) if called else {}
             for attribute, names in called.items():
-                owner = self._kept_in(module, stores.get(attribute, []))
+                owner = self._kept_in(module, kept.get(attribute, []))
                 left = self._lacks(owner, names) if owner is not None else set()
                 if owner is not None and left and not self._is_stored_elsewhere(facts, attribute):
                     yield (facts.scope, f"self.{attribute}"), (owner, left)
 
-    def _kept_in(self, module: Module, stores: list[ast.Attribute]) -> ClassFacts | None:
+    def _kept_in(self, module: Module, given: list[ast.Attribute]) -> ClassFacts | None:
         """The class of what is put into an attribute, if one line of a class does so, by calling that class."""
-        above = module.parents[stores[0]] if len(stores) == 1 else None
+        above = module.parents[given[0]] if len(given) == 1 else None
         if not isinstance(above, (ast.Assign, ast.AnnAssign)) or not isinstance(above.value, ast.Call):
             return None
         owner = self._class_called(module, module.scope_at(above.value), above.value)
@@ -165,7 +171,7 @@ class Objects:
         symbol = self.project.lookup(module, scope, binding.name)
         if not is_certain(self.project, module, scope, ast.Name(binding.name)):
             return None
-        if isinstance(symbol, Value) and symbol.module is not module and _may_be_object(symbol.scope, symbol.binding):
+        if isinstance(symbol, Value) and symbol.module is not module and may_be_object(symbol.scope, symbol.binding):
             return self._made_by(symbol.module, symbol.scope, symbol.binding)
         return symbol if isinstance(symbol, ClassFacts) else None
 
@@ -182,7 +188,7 @@ class Objects:
 
     def _class_called(self, module: Module, scope: Scope, call: ast.Call) -> Owner | None:
         """The class of the object that a call makes, also where the new module is moved or set in the same line."""
-        made, returning = _peeled(call)
+        made, returning = peeled(call)
         symbol = self.project.resolve(module, scope, made.func)
         if not isinstance(symbol, (ClassFacts, External)):
             return None
@@ -242,7 +248,7 @@ class Objects:
             if not may_be_inner(self.project, facts, node.attr):
                 seen.add(place)
                 near = alike(self.project, self.attributes, node.attr, facts, getattr(place[0], "name", ""))
-                yield Lacking(node, facts, near, hidden=is_hidden(module, node), is_call=False)
+                yield self._dated(Lacking(node, facts, near, hidden=is_hidden(module, node), is_call=False))
 
     def _class_around(self, module: Module, use: ast.Attribute, me: str) -> ClassFacts | None:
         """The class of whose method ``me`` is the first parameter, at the place of a use."""
@@ -287,14 +293,26 @@ class Objects:
             return self._of_torch(module, use, owner)
         if not self._is_sure(module, use, owner):
             return None
-        return Lacking(use, owner, self._meant(call, use.attr, owner), hidden=is_hidden(module, use))
+        return self._dated(Lacking(use, owner, self._meant(call, use.attr, owner), hidden=is_hidden(module, use)))
+
+    def _dated(self, lacking: Lacking) -> Lacking:
+        """The same, with the version of torch since which a base lacks what it once had."""
+        owner, name = lacking.owner, lacking.name
+        bases = self.project.ancestry(owner).external if isinstance(owner, ClassFacts) else (owner.path,)
+        gone = next((found for base in bases if (found := gone_from(base, name)) is not None), None)
+        if gone is None:
+            return lacking
+        return replace(lacking, near=Nearest(()), gone=gone, excuse=older_torch(self.project, gone.since))
 
     def _of_torch(self, module: Module, use: ast.Attribute, owner: ApiNames) -> Lacking | None:
         wrapped = owner.path in WRAPPERS and self._is_method_somewhere(use.attr)
         near = Nearest(()) if wrapped else nearest(use.attr, owner.offered)
-        if not (wrapped or near.misspelt) or is_excused(module, use, dotted(use.value)):
+        is_gone = gone_from(owner.path, use.attr) is not None
+        if not (wrapped or near.misspelt or is_gone) or is_excused(module, use, dotted(use.value)):
             return None
-        return None if is_assigned_somewhere(self.project, use.attr, [module]) else Lacking(use, owner, near, wrapped)
+        if is_assigned_somewhere(self.project, use.attr, [module]):
+            return None
+        return self._dated(Lacking(use, owner, near, wrapped))
 
     def _is_sure(self, module: Module, use: ast.Attribute, owner: ClassFacts) -> bool:
         """Whether nothing around the use, and nothing outside the class, makes up for a name that it lacks."""
@@ -324,58 +342,3 @@ class Objects:
     def _find_method(self, name: str) -> bool:
         summaries = (self.project.summary(path) for path in self.project.where(WORD, name))
         return any(name in one.methods(number) for one in summaries if one is not None for number in one.classes)
-
-
-def takes(function: Function, call: ast.Call) -> bool:
-    """Whether a method, by its parameters, can take the arguments of a call."""
-    arguments = function.args
-    if hides_arguments(call):
-        return True
-    bare = is_static(function)
-    positional = [*arguments.posonlyargs, *arguments.args][0 if bare else 1 :]
-    if len(call.args) > len(positional) and arguments.vararg is None:
-        return False
-    named = {parameter.arg for parameter in (*positional[len(call.args) :], *arguments.kwonlyargs)}
-    if arguments.kwarg is None and not all(keyword.arg in named for keyword in call.keywords):
-        return False
-    given = {keyword.arg for keyword in call.keywords}
-    needed = positional[len(call.args) : len(positional) - len(arguments.defaults)]
-    return all(parameter.arg in given for parameter in needed)
-
-
-def _may_be_object(scope: Scope, binding: Binding) -> bool:
-    """Whether a variable looks like an object or a class: a name with a capital is called, or a class of the file.
-
-    What is imported by its own name may be either.
-    """
-    if binding.kind is Kind.CLASS or (binding.kind is Kind.IMPORT and binding.attribute):
-        return True
-    if binding.kind is not Kind.VALUE or not isinstance(binding.value, ast.Call):
-        return False
-    function = _peeled(binding.value)[0].func
-    name = last_name(function)
-    if name.lstrip("_")[:1].isupper():
-        return True
-    found = scope.find(name) if isinstance(function, ast.Name) else None
-    return found is not None and found[1][0].kind is Kind.CLASS
-
-
-def _peeled(call: ast.Call) -> tuple[ast.Call, list[str]]:
-    """The call inside ``Class(...).to(device).eval()``, and the methods around it."""
-    around: list[str] = []
-    while isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Call):
-        if call.func.attr not in RETURN_SELF:
-            break
-        around.append(call.func.attr)
-        call = call.func.value
-    return call, around
-
-
-def _stores(facts: ClassFacts) -> dict[str, list[ast.Attribute]]:
-    """Where the methods of a class store to attributes of their object, by the names of these."""
-    found: dict[str, list[ast.Attribute]] = {}
-    for function in facts.methods.values():
-        for node in nodes_below(function):
-            if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load) and is_name(node.value, "self"):
-                found.setdefault(node.attr, []).append(node)
-    return found

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from typing import TYPE_CHECKING
 
+from forklint.knowledge.removed import Gone, removed_modules
 from forklint.members.guards import is_excused, is_hidden
 from forklint.project.guard import is_for_type_checkers
 from forklint.project.index import External
@@ -18,10 +20,8 @@ if TYPE_CHECKING:
     from forklint.project.module import Module
     from forklint.summaries.summary import Summary
 
-TORCH, NAME = "torch", "_six"
-MODULE = f"{TORCH}.{NAME}"
-SINCE = (2, 0)
-"""Measured: torch 1.13 has the module, for Python 2 and 3 alike; 2.0 and 2.13 raise ModuleNotFoundError."""
+
+TORCH = "torch."
 
 
 @dataclass(frozen=True)
@@ -29,41 +29,58 @@ class Removed:
     """A place that needs the module."""
 
     node: ast.Import | ast.ImportFrom | ast.Attribute
+    path: str
+    """The dotted name of the module."""
     excuse: str
     """Why it may not matter, in words."""
 
+    @property
+    def gone(self) -> Gone:
+        """Since when it is gone."""
+        return removed_modules()[self.path]
+
 
 def removed(project: Project, module: Module) -> Iterator[Removed]:
-    """Give the imports of the module; where there are none, its uses."""
-    if MODULE.encode() not in module.document.code and NAME.encode() not in module.document.code:
-        return
-    imports = [node for node in module.nodes if _imports(node)]
-    for node in imports or (node for node in module.nodes if _is_use(project, module, node)):
-        if not is_excused(module, node, TORCH) and not is_for_type_checkers(module, node):
-            excuse = HIDES if is_hidden(module, node) else older_torch(project, SINCE)
-            yield Removed(node, excuse)  # type: ignore[arg-type]
+    """Give the imports of such modules; of one that is not imported, its uses."""
+    for path, gone in removed_modules().items():
+        owner, _, name = path.rpartition(".")
+        if name.encode() not in module.document.code:
+            continue
+        imports = [node for node in module.nodes if _imports(node, path)]
+        uses = (node for node in module.nodes if gone.is_attribute and _is_use(project, module, node, path))
+        for node in imports or uses:
+            if not is_excused(module, node, owner) and not is_for_type_checkers(module, node):
+                excuse = HIDES if is_hidden(module, node) else older_torch(project, gone.since)
+                yield Removed(node, path, excuse)  # type: ignore[arg-type]
 
 
 def may_need(summary: Summary) -> bool:
-    """Whether a file imports the module, or an attribute of its name is read."""
-    imported = (f"{one.module}.{one.attribute}".rstrip(".") for one in summary.imports if not one.level)
-    return any(map(_is_inside, imported)) or any(NAME in scope.attributes for scope in summary.scopes)
+    """Whether a file imports such a module, or an attribute of its name is read."""
+    imported = [f"{one.module}.{one.attribute}".rstrip(".") for one in summary.imports if not one.level]
+    if any(_is_inside(one, path) for path in removed_modules() for one in imported if one.startswith(TORCH)):
+        return True
+    return any(not _last_names().isdisjoint(scope.attributes) for scope in summary.scopes)
 
 
-def _imports(node: ast.AST) -> bool:
+@cache
+def _last_names() -> frozenset[str]:
+    return frozenset(path.rpartition(".")[2] for path, gone in removed_modules().items() if gone.is_attribute)
+
+
+def _imports(node: ast.AST, path: str) -> bool:
     if isinstance(node, ast.Import):
-        return any(_is_inside(alias.name) for alias in node.names)
+        return any(_is_inside(alias.name, path) for alias in node.names)
     if not isinstance(node, ast.ImportFrom) or node.level:
         return False
-    return any(_is_inside(f"{node.module}.{alias.name}") for alias in node.names)
+    return any(_is_inside(f"{node.module}.{alias.name}", path) for alias in node.names)
 
 
-def _is_inside(path: str) -> bool:
-    return path == MODULE or path.startswith(f"{MODULE}.")
+def _is_inside(one: str, path: str) -> bool:
+    return one == path or one.startswith(f"{path}.")
 
 
-def _is_use(project: Project, module: Module, node: ast.AST) -> bool:
-    if not isinstance(node, ast.Attribute) or node.attr != NAME or not dotted(node):
+def _is_use(project: Project, module: Module, node: ast.AST, path: str) -> bool:
+    if not isinstance(node, ast.Attribute) or node.attr != path.rpartition(".")[2] or not dotted(node):
         return False
     symbol = project.resolve(module, module.scope_at(node), node)
-    return isinstance(symbol, External) and symbol.name == MODULE
+    return isinstance(symbol, External) and symbol.name == path

@@ -19,10 +19,9 @@ if TYPE_CHECKING:
     from forklint.rules.unknown_method.iterators import OldNext
     from forklint.rules.unknown_method.nearest import Nearest
     from forklint.rules.unknown_method.objects import Lacking, Objects
+    from forklint.rules.unknown_method.removed import Removed
     from forklint.rules.unknown_method.screening import Screening
     from forklint.rules.unknown_method.torch_names import Misspelt
-
-REPLACED = "use `torch.inf`, `str`, `int` and `collections.abc` instead"
 
 
 class UnknownMethod(Rule):
@@ -37,9 +36,10 @@ class UnknownMethod(Rule):
     a mixin is reported if every class that uses it lacks the name, an abstract class if the name is not defined
     anywhere in the project.
 
-    It also reports the module `torch._six`, which torch 2.0 removed, and `.next()` of an iterator of a `DataLoader`,
-    which torch 1.13 removed. A loader whose value is unknown is recognized by its name, if no iterator of the project
-    has a method `next`.
+    It also reports modules, functions and methods that torch removed: `torch._six`, `torch.rfft`,
+    `RNNCellBase.check_forward_input` and others, and `.next()` of an iterator of a `DataLoader`, which torch 1.13
+    removed. A loader whose value is unknown is recognized by its name, if no iterator of the project has a method
+    `next`. If the project asks for an older torch, which had the name, the severity is info.
 
     The rule checks files that use torch, and the files of such a project that belong to a package or import another
     file. If an `except` around several statements hides the error, the severity is info.
@@ -124,7 +124,7 @@ class UnknownMethod(Rule):
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Calls of methods that are not there, names of torch that are misspelt, and iterators asked as in Python 2."""
         from forklint.rules.unknown_method.iterators import old_nexts
-        from forklint.rules.unknown_method.removed import MODULE, removed
+        from forklint.rules.unknown_method.removed import removed
         from forklint.rules.unknown_method.torch_names import misspelt
 
         if not self._is_asked(module.path, module.document.code):
@@ -136,33 +136,35 @@ class UnknownMethod(Rule):
                 message=_method_message(lacking),
                 cells=self.settings.cells,
                 chain=tuple(self._chain(lacking)),
-                severity=Severity.INFO if lacking.hidden else None,
+                severity=Severity.INFO if lacking.hidden or lacking.excuse else None,
                 facts=lacking,
             )
         for wrong in misspelt(self.project, module):
-            message = f"`{wrong.owner.path}` has no `{wrong.name}`{_hint(wrong.near)}"
-            yield Suspect(wrong.node, wrong.name, message, self.settings.cells, facts=wrong)
+            severity = Severity.INFO if wrong.excuse else None
+            message = f"`{wrong.owner.path}` has no `{wrong.name}`{_hint(wrong.near)}{_former(wrong)}"
+            yield Suspect(wrong.node, wrong.name, message, self.settings.cells, severity=severity, facts=wrong)
         for old in old_nexts(self.project, module):
             words = f"an iterator of a DataLoader has no method `next` since torch 1.13; {old.excuse}"
             message, severity = words.removesuffix("; "), Severity.INFO if old.excuse else None
             yield Suspect(old.node, old.node.attr, message, self.settings.cells, severity=severity, facts=old)
         for gone in removed(self.project, module):
-            words = f"torch has no module `{MODULE}` since version 2.0; {gone.excuse}"
+            words = f"torch has no module `{gone.path}` since version {gone.gone.version}; {gone.excuse}"
             message, severity = words.removesuffix("; "), Severity.INFO if gone.excuse else None
-            yield Suspect(gone.node, MODULE, message, self.settings.cells, severity=severity, facts=gone)
+            yield Suspect(gone.node, gone.path, message, self.settings.cells, severity=severity, facts=gone)
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
         """The name, and the class of the project or the module or class of torch that lacks it."""
         from forklint.project.module import ClassFacts
         from forklint.rules.unknown_method.iterators import ITERATOR, OldNext
         from forklint.rules.unknown_method.objects import Lacking
-        from forklint.rules.unknown_method.removed import NAME, TORCH, Removed
+        from forklint.rules.unknown_method.removed import Removed
 
         wrong: Lacking | Misspelt | OldNext | Removed = suspect.facts
         if isinstance(wrong, OldNext):
             return {"name": suspect.subject, "torch": ITERATOR}
         if isinstance(wrong, Removed):
-            return {"name": NAME, "torch": TORCH}
+            above, _, name = wrong.path.rpartition(".")
+            return {"name": name, "torch": above}
         owner = wrong.owner
         if isinstance(wrong, Lacking) and wrong.is_above and isinstance(owner, ClassFacts):
             bases = self.project.ancestry(owner).classes[1:]
@@ -191,8 +193,9 @@ class UnknownMethod(Rule):
         from forklint.rules.unknown_method.removed import Removed
 
         wrong: Lacking | Misspelt | OldNext | Removed = suspect.facts
-        if isinstance(wrong, Removed):
-            yield Proposal(REPLACED, Applicability.DISPLAY)
+        instead = _instead(wrong)
+        if instead or isinstance(wrong, Removed):
+            yield from [Proposal(instead, Applicability.DISPLAY)] if instead else []
             return
         if isinstance(wrong, OldNext):
             statement = tree.statements[module.ordinals[module.statement_of(wrong.node)]]
@@ -223,12 +226,28 @@ def _method_message(lacking: Lacking) -> str:
     owner = lacking.owner
     if isinstance(owner, ApiNames):
         hint = "; the wrapped object has it, under `.module`" if lacking.wrapped else _hint(lacking.near)
-        return f"`{owner.path}` has no `{lacking.name}`{hint}"
+        return f"`{owner.path}` has no `{lacking.name}`{hint}{_former(lacking)}"
     hidden = "; the `except` around it hides the error" if lacking.hidden else ""
     if lacking.is_above:
-        return f"no base of `{owner.name}` has a method `{lacking.name}`{hidden}"
+        return f"no base of `{owner.name}` has a method `{lacking.name}`{_former(lacking)}{hidden}"
     kind = "method" if lacking.is_call else "attribute"
-    return f"`{owner.name}` has no {kind} `{lacking.name}`{_hint(lacking.near)}{hidden}"
+    return f"`{owner.name}` has no {kind} `{lacking.name}`{_hint(lacking.near)}{_former(lacking)}{hidden}"
+
+
+def _former(wrong: Lacking | Misspelt) -> str:
+    """Since when torch lacks a name that it once had, and why that may not matter."""
+    if wrong.gone is None:
+        return ""
+    excuse = f"; {wrong.excuse}" if wrong.excuse else ""
+    return f" since torch {wrong.gone.version}{excuse}"
+
+
+def _instead(wrong: Lacking | Misspelt | OldNext | Removed) -> str:
+    """What to use instead of what torch no longer has, if it is known."""
+    from forklint.rules.unknown_method.iterators import OldNext
+
+    gone = wrong.gone if not isinstance(wrong, OldNext) else None
+    return gone.instead if gone is not None else ""
 
 
 def _hint(near: Nearest) -> str:

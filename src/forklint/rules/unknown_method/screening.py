@@ -22,7 +22,7 @@ from forklint.rules.unknown_method.members import INVENTING, REACHING_BACK, REGI
 from forklint.rules.unknown_method.receivers import SELF, Calls, made_by
 from forklint.rules.unknown_method.removed import may_need
 from forklint.rules.unknown_method.supers import SUPER, TEST_HOOKS
-from forklint.rules.unknown_method.torch_names import is_misspelt
+from forklint.rules.unknown_method.torch_names import is_missing
 from forklint.summaries.parts import BASES, DEFINITION, HEAD, NAMED
 from forklint.summaries.summary import CLASS, FUNCTION, Summary, last_name
 
@@ -273,11 +273,11 @@ def _may_misspell(summary: Summary) -> bool:
         if one.level or one.module.partition(".")[0] != "torch":
             continue
         path = f"{one.bound}.{one.attribute}".rstrip(".")
-        if one.attribute and is_misspelt(path):
+        if one.attribute and is_missing(path):
             return True
         if torch_module(path) is not None:
             modules.setdefault(one.alias, set()).add(path)
-    return bool(modules) and any(is_misspelt(name) for name in _read_from(modules, summary))
+    return bool(modules) and any(is_missing(name) for name in _read_from(modules, summary))
 
 
 def _read_from(modules: dict[str, set[str]], summary: Summary) -> Iterator[str]:

@@ -7,6 +7,7 @@ import builtins
 import re
 from collections.abc import Iterator
 
+from forklint.knowledge.torch_api import class_names
 from forklint.members import abstract
 from forklint.members.attribute_stores import is_nowhere
 from forklint.project.certainty import is_certain
@@ -100,6 +101,8 @@ class Suppliers:
         module, _, last = name.rpartition(".")
         if module == "builtins":
             return not hasattr(builtins, last)  # from a star, or not bound at all
+        if class_names(name) is not None:
+            return False
         path = facts.module.path
         inside = path.relative_to(self.project.root).parts if path.is_relative_to(self.project.root) else path.parts
         return not {*inside, path.stem}.isdisjoint(module.split("."))

@@ -1,4 +1,4 @@
-"""Dotted names of torch that no torch has, and are plainly misspelt."""
+"""Dotted names that the modules of torch do not have: that no version has, or that are known to be removed."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from forklint.knowledge.torch_api import ApiNames, torch_module
+from forklint.knowledge.removed import Gone
+from forklint.knowledge.torch_api import ApiNames, gone_from, torch_module
 from forklint.members.attribute_stores import is_assigned_somewhere
-from forklint.members.guards import is_excused
+from forklint.members.guards import is_excused, is_hidden
 from forklint.project.guard import is_for_type_checkers
 from forklint.project.index import External, Project
 from forklint.project.module import Module
 from forklint.project.scopes import Binding, Kind
 from forklint.records import dataclass
-from forklint.rules.unknown_method.nearest import Nearest, is_slip, nearest
+from forklint.rules.unknown_method.nearest import Nearest, nearest
+from forklint.rules.unknown_method.versions import HIDES, older_torch
 
 
 @dataclass(frozen=True)
@@ -26,10 +28,14 @@ class Misspelt:
     owner: ApiNames
     name: str
     near: Nearest
+    gone: Gone | None = None
+    """Since when, if an older torch had it."""
+    excuse: str = ""
+    """Why it may not matter, in words."""
 
 
 def misspelt(project: Project, module: Module) -> Iterator[Misspelt]:
-    """The misspelt names of torch that a module imports or reads."""
+    """The names of torch that a module imports or reads and torch does not have."""
     aliases: set[tuple[str, str]] = set()
     for scope in module.all_scopes:
         for alias, bindings in scope.bindings.items():
@@ -37,14 +43,14 @@ def misspelt(project: Project, module: Module) -> Iterator[Misspelt]:
                 if binding.kind is not Kind.IMPORT:
                     break
                 path = _torch_path(binding)
-                if path and binding.attribute and is_misspelt(path):
+                if path and binding.attribute and is_missing(path):
                     yield from _imported(project, module, binding, path)
                 elif path and torch_module(path) is not None:
                     aliases.add((alias, path))
     wanted: set[str] = set()
     for alias, path in aliases:
         tails = set(_pattern(alias).findall(module.document.text))
-        wanted.update(part for tail in tails if is_misspelt(f"{path}.{tail}") for part in tail.split("."))
+        wanted.update(part for tail in tails if is_missing(f"{path}.{tail}") for part in tail.split("."))
     for node in module.nodes if wanted else ():
         if isinstance(node, ast.Attribute) and node.attr in wanted and isinstance(node.ctx, ast.Load):
             yield from _read(project, module, node)
@@ -74,8 +80,15 @@ def _imported(project: Project, module: Module, binding: Binding, path: str) -> 
 def _plain(
     project: Project, module: Module, node: ast.Attribute | ast.ImportFrom, owner: ApiNames, name: str
 ) -> Iterator[Misspelt]:
-    if not is_assigned_somewhere(project, name, [module]):
-        yield Misspelt(node, owner, name, nearest(name, owner.offered))
+    if is_assigned_somewhere(project, name, [module]):
+        return
+    gone = gone_from(owner.path, name)
+    if gone is None:
+        near = nearest(name, owner.offered)
+        yield Misspelt(node, owner, name, near if near.misspelt else Nearest(near.names))
+    else:
+        excuse = HIDES if is_hidden(module, node) else older_torch(project, gone.since)
+        yield Misspelt(node, owner, name, Nearest(()), gone, excuse)
 
 
 def _torch_path(binding: Binding) -> str:
@@ -102,17 +115,9 @@ def _unknown(path: str) -> ApiNames | None:
     return None
 
 
-@cache
-def is_misspelt(path: str) -> bool:
-    """Whether the first part of a dotted name that its module of torch lacks is plainly a slip for one it has."""
-    owner = _unknown(path)
-    if owner is None:
-        return False
-    name = path[len(owner.path) + 1 :].partition(".")[0]
-    if not any(is_slip(name, other) for other in owner.offered):
-        return False
-    near = nearest(name, owner.offered)
-    return near.misspelt and bool(near.outstanding)
+def is_missing(path: str) -> bool:
+    """Whether a part of a dotted name is not in the module of torch that it is taken from."""
+    return _unknown(path) is not None
 
 
 @cache
