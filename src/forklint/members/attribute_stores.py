@@ -30,10 +30,25 @@ def is_assigned_somewhere(project: Project, name: str, modules: Iterable[Module]
     The first of these is where the name is used; what tests put into objects does not help other code.
     """
     modules = tuple(modules)
-    if any(name in _quoted(project, module) for module in modules):
-        return True
-    is_trial = not modules or is_test_file(modules[0].path)
-    return any(_gives(project, path, name) for path in project.where(WORD, name) if is_trial or not is_test_file(path))
+    return are_quoted(project, name, modules) or bool(giving_files(project, name, modules))
+
+
+def are_quoted(project: Project, name: str, modules: Iterable[Module]) -> bool:
+    """Whether one of some modules holds a name as a text that may set it."""
+    return any(name in _quoted(project, module) for module in modules)
+
+
+def giving_files(project: Project, name: str, modules: Iterable[Module]) -> list[Path]:
+    """The files that give an object an attribute of a name, as ``is_assigned_somewhere`` counts them."""
+    first = next(iter(modules), None)
+    is_trial = first is None or is_test_file(first.path)
+    paths = project.where(WORD, name)
+    return [path for path in paths if (is_trial or not is_test_file(path)) and _gives(project, path, name)]
+
+
+def sets_by_text(summary: Summary, name: str) -> bool:
+    """Whether a file sets an attribute that a text names on what is not the object of the method around it."""
+    return any(_sets_in(summary, number, name) for number in summary.by_attribute.get(name, ()))
 
 
 def is_nowhere(project: Project, name: str) -> bool:
@@ -59,8 +74,13 @@ def _gives_in(project: Project, path: Path, number: int, name: str) -> bool:
     scope = summary.scopes[number]
     for store in scope.stores:
         owner, _, attribute = store.rpartition(".")
-        if attribute == name and not _is_own_object(summary, number, owner):
+        if attribute == name and not is_own_object(summary, number, owner):
             return True
+    return _sets_in(summary, number, name)
+
+
+def _sets_in(summary: Summary, number: int, name: str) -> bool:
+    scope = summary.scopes[number]
     sets = any(_sets_by_text(summary, number, call) for call in scope.calls)
     return sets and any(text.rpartition(".")[2] == name for text in scope.strings)
 
@@ -68,10 +88,10 @@ def _gives_in(project: Project, path: Path, number: int, name: str) -> bool:
 def _sets_by_text(summary: Summary, number: int, call: str) -> bool:
     """Whether a call may set an attribute that a text names, on what is not the object of the method around it."""
     owner, _, name = call.rpartition(".")
-    return name in SETTERS and not (owner and _is_own_object(summary, number, owner))
+    return name in SETTERS and not (owner and is_own_object(summary, number, owner))
 
 
-def _is_own_object(summary: Summary, number: int, owner: str) -> bool:
+def is_own_object(summary: Summary, number: int, owner: str) -> bool:
     """Whether a name, in a scope, is the object of the method around it, or the class itself."""
     while number > 0:
         scope = summary.scopes[number]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from forklint.project.bindings import block_of
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below, start_of
-from forklint.project.scopes import FUNCTIONS
+from forklint.project.scopes import FUNCTIONS, Kind
 from forklint.project.spelling import dotted, last_name
 
 EXPECTING = frozenset({"AttributeError", "ImportError", "ModuleNotFoundError"})
@@ -31,7 +31,7 @@ def is_excused(module: Module, node: ast.AST, name: str) -> bool:
     if is_never_reached(module, node):
         return True
     for above, below in _around(module, node):
-        if _tries(above, below, EXPECTING | CATCHING_ALL) or _decides(above, below, name, VERSION):
+        if _tries(above, below, EXPECTING | CATCHING_ALL) or _decides(module, above, below, name, VERSION):
             return True
         if _binds(above, name) or (_is_whole(above) and any(_asks(part, name, "") for part in nodes_below(above))):
             return True
@@ -49,7 +49,7 @@ def is_method_excused(module: Module, use: ast.Attribute) -> bool:
     for above, below in _around(module, use):
         if _tries(above, below, EXPECTING) or (_is_one_line(above) and _tries(above, below, CATCHING_ALL)):
             return True
-        if _decides(above, below, name, AVAILABLE) or _binds(above, name):
+        if _decides(module, above, below, name, AVAILABLE) or _binds(above, name):
             return True
         if _is_whole(above) and any(_asks(part, name, use.attr) for part in nodes_below(above)):
             return True
@@ -122,18 +122,30 @@ def _is_one_line(above: ast.AST) -> bool:
     return isinstance(above, ast.Try) and len(above.body) == 1 and not hasattr(above.body[0], "body")
 
 
-def _decides(above: ast.AST, below: ast.AST, name: str, words: re.Pattern[str]) -> bool:
+def _decides(module: Module, above: ast.AST, below: ast.AST, name: str, words: re.Pattern[str]) -> bool:
     """Whether a condition above a node asks what ``name`` is or has, or is false whatever happens."""
     if isinstance(above, (ast.If, ast.IfExp, ast.While)):
-        if isinstance(above.test, ast.Constant) and below is not above.test:
+        constant = _constant(module, above.test) if below is not above.test else None
+        if constant is not None:
             is_body = below is above.body or (isinstance(above.body, list) and below in above.body)
-            return bool(above.test.value) != is_body
+            return bool(constant.value) != is_body
         return _is_question(above.test, name, words)
     if isinstance(above, ast.Assert):
         return _is_question(above.test, name, words)
     if isinstance(above, ast.BoolOp):
         return any(_is_question(value, name, words) for value in above.values if value is not below)
     return False
+
+
+def _constant(module: Module, test: ast.expr) -> ast.Constant | None:
+    """The constant that a condition is: written out, or a variable of the function that is given nothing else."""
+    if isinstance(test, ast.Constant):
+        return test
+    found = module.scope_at(test).find(test.id) if isinstance(test, ast.Name) else None
+    if found is None or not isinstance(found[0].node, FUNCTIONS) or len(found[1]) != 1:
+        return None
+    value = found[1][0].value if found[1][0].kind is Kind.VALUE else None
+    return value if isinstance(value, ast.Constant) else None
 
 
 def _is_question(test: ast.expr, name: str, words: re.Pattern[str]) -> bool:

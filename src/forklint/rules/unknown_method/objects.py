@@ -28,6 +28,7 @@ from forklint.rules.unknown_method.attributes import Attributes, missed_on_class
 from forklint.rules.unknown_method.callables import callables
 from forklint.rules.unknown_method.constructions import may_be_object, peeled, stores, takes
 from forklint.rules.unknown_method.failing_imports import FailingImports
+from forklint.rules.unknown_method.givers import Givers
 from forklint.rules.unknown_method.nearest import Nearest, is_slip, nearest
 from forklint.rules.unknown_method.read_names import alike, may_be_inner
 from forklint.rules.unknown_method.receivers import Calls
@@ -77,6 +78,7 @@ class Objects:
         self.project = project
         self.attributes = Attributes(project)
         self.suppliers = Suppliers(project, self.attributes)
+        self._givers = Givers(project)
         self._imports = FailingImports(project)
 
     def lacking(self, module: Module) -> Iterator[Lacking]:
@@ -226,7 +228,8 @@ class Objects:
             return None
         if me == "cls" and hasattr(type, use.attr):
             return None
-        is_sure = self._is_sure(module, use, facts) and not self.suppliers.may_give_self(facts, use.attr)
+        method = _method_around(module, use, facts)
+        is_sure = self._is_sure(module, use, facts) and not self.suppliers.may_give_self(facts, use.attr, method)
         return facts if is_sure and not is_for_type_checkers(module, use) else None
 
     def _reads(self, module: Module, own: dict[ClassFacts, set[str]]) -> Iterator[Lacking]:
@@ -319,7 +322,7 @@ class Objects:
         classes = self.project.ancestry(owner).classes
         if is_method_excused(module, use) or any(is_for_type_checkers(one.module, one.node) for one in classes):
             return False
-        if is_assigned_somewhere(self.project, use.attr, [module, *(one.module for one in classes)]):
+        if self._givers.may_give(owner, use.attr, [module, *(one.module for one in classes)]):
             return False
         return not any(self.attributes.is_patched(one) for one in classes)
 
@@ -342,3 +345,9 @@ class Objects:
     def _find_method(self, name: str) -> bool:
         summaries = (self.project.summary(path) for path in self.project.where(WORD, name))
         return any(name in one.methods(number) for one in summaries if one is not None for number in one.classes)
+
+
+def _method_around(module: Module, use: ast.Attribute, facts: ClassFacts) -> str:
+    """The name of the method of a class in which a use stands."""
+    methods = (above for above in module.above(use) if isinstance(above, FUNCTIONS))
+    return next((one.name for one in methods if module.parents[one] is facts.node), "")

@@ -13,7 +13,8 @@ from forklint.members.attribute_stores import is_nowhere
 from forklint.project.certainty import is_certain
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts
-from forklint.project.spelling import dotted
+from forklint.project.nodes import nodes_below
+from forklint.project.spelling import dotted, last_name
 from forklint.rules.unknown_method.attributes import Attributes
 from forklint.summaries.terms import CALL
 
@@ -28,20 +29,20 @@ class Suppliers:
         self.project = project
         self.attributes = attributes
 
-    def may_give_self(self, facts: ClassFacts, name: str) -> bool:
-        """Whether ``self`` in this class may be an object of another class, which has ``name``.
+    def may_give_self(self, facts: ClassFacts, name: str, method: str = "") -> bool:
+        """Whether ``self`` in a method of this class may be an object of another class, which has ``name``.
 
-        So it is where a class derived from it has the name, or is not understood. A class that is there for others
-        is judged only if some class of the project uses it: a mixin, if all of these lack the name; any other, if
-        the name stands nowhere in the project.
+        So it is where a class derived from it has the name, or is not understood, and does not replace the method. A
+        class that is there for others is judged only if some class of the project uses it: a mixin, if all of these
+        lack the name; any other, if the name stands nowhere in the project, or objects of that very class are made.
         """
         is_mixin = MIXIN_NAME.search(facts.name) is not None
         is_for_others = not is_mixin and abstract.is_for_others(self.project, facts)
-        if is_for_others and not is_nowhere(self.project, name):
+        if is_for_others and not is_nowhere(self.project, name) and not self._is_made_itself(facts):
             return True
         derived = []
         for other in self.project.subclasses(facts):
-            if name not in self.attributes.lacking(other, {name}):
+            if name not in self.attributes.lacking(other, {name}) and self._runs(other, facts, method):
                 return True
             derived.append(other)
         strangers = [*self._strangers(facts, derived)]
@@ -75,6 +76,27 @@ class Suppliers:
         """Whether the project makes objects of a class that was meant for others."""
         return abstract.can_be_made(self.project, facts) and bool(self.project.where(CALL, facts.name))
 
+    def _is_made_itself(self, facts: ClassFacts) -> bool:
+        """Whether a call in the project surely makes an object of a class, and not of another of its name."""
+        if not abstract.can_be_made(self.project, facts):
+            return False
+        modules = (self.project.module(path) for path in self.project.where(CALL, facts.name))
+        return any(
+            self.project.resolve(module, module.scope_at(call), call.func) == facts
+            for module in modules
+            if module is not None
+            for call in module.calls_of((facts.name,))
+        )
+
+    def _runs(self, other: ClassFacts, facts: ClassFacts, method: str) -> bool:
+        """Whether an object of a class may run a method of a base, rather than one that stands in its place."""
+        for owner in self.project.ancestry(other).classes:
+            if owner == facts:
+                return True
+            if method in owner.methods:
+                return any(_asks_above(node, method) for node in nodes_below(owner.node))
+        return True
+
     def _strangers(self, facts: ClassFacts, derived: list[ClassFacts]) -> Iterator[ClassFacts]:
         """Give the classes that derive from something of the same name that may be this class, or another."""
         known = {(other.module.path, other.name) for other in derived}
@@ -106,3 +128,10 @@ class Suppliers:
         path = facts.module.path
         inside = path.relative_to(self.project.root).parts if path.is_relative_to(self.project.root) else path.parts
         return not {*inside, path.stem}.isdisjoint(module.split("."))
+
+
+def _asks_above(node: ast.AST, method: str) -> bool:
+    """Whether a node is a method of a base: ``super().step``, ``Base.step``."""
+    if not isinstance(node, ast.Attribute) or node.attr != method:
+        return False
+    return isinstance(node.value, ast.Call) or last_name(node.value)[:1].isupper()
