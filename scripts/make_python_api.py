@@ -57,12 +57,31 @@ ALIASES = {
 }
 
 FORMER = {
-    "unittest.TestCase": {"failUnless", "failIf", "failUnlessEqual", "failUnlessRaises", "failUnlessAlmostEqual"},
-    "unittest.IsolatedAsyncioTestCase": {"failUnless"},
+    "unittest.case.TestCase": {
+        *("failUnless", "failIf", "failUnlessEqual", "failUnlessRaises", "failUnlessAlmostEqual"),
+        *("_addSkip", "_feedErrorsToResult"),
+    },
+    "unittest.async_case.IsolatedAsyncioTestCase": {"_asyncioLoopRunner", "_setupAsyncioLoop", "_tearDownAsyncioLoop"},
 }
 
-LATER = {"multiprocessing.process.BaseProcess": {"interrupt"}, "queue.Queue": {"shutdown", "is_shutdown"}}
-"""Python 3.13 and 3.14."""
+LATER = {
+    "multiprocessing.process.BaseProcess": {"interrupt"},
+    "queue.Queue": {"shutdown", "is_shutdown"},
+    "logging.Logger": {"getChildren"},
+    "logging.LoggerAdapter": {"merge_extra"},
+    "random.Random": {"binomialvariate"},
+    "threading.Thread": {"_after_fork"},
+    "argparse.ArgumentParser": {"_warning", "color", "suggest_on_error"},
+    "argparse.HelpFormatter": {"_get_actions_usage_parts", "_set_color", "_theme"},
+    "concurrent.futures.process.ProcessPoolExecutor": {"kill_workers", "terminate_workers"},
+    "html.parser.HTMLParser": {"_escapable", "_support_cdata"},
+    "unittest.case.TestCase": {
+        *("_addDuration", "_assertNotWarns", "assertHasAttr", "assertNotHasAttr", "assertIsSubclass"),
+        *("assertNotIsSubclass", "assertStartsWith", "assertNotStartsWith", "assertEndsWith", "assertNotEndsWith"),
+    },
+    "unittest.async_case.IsolatedAsyncioTestCase": {"loop_factory"},
+}
+"""Python 3.12 to 3.14."""
 
 
 def names_of(path: str) -> list[str]:
