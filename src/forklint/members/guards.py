@@ -38,6 +38,11 @@ def is_excused(module: Module, node: ast.AST, name: str) -> bool:
     return False
 
 
+def is_fallback(module: Module, node: ast.AST) -> bool:
+    """Whether code runs only where another name is missing: in a handler of that, or in a function there."""
+    return any(isinstance(one, ast.ExceptHandler) and _names(one, EXPECTING) for one in module.above(node))
+
+
 def is_method_excused(module: Module, use: ast.Attribute) -> bool:
     """Whether the use of a method of an object, variable or ``self``, is guarded or not executed, or of another one.
 

@@ -44,7 +44,8 @@ class HandleInInit(Rule):
     If one or two loaders of the project use the dataset, the finding names them, with their number of workers and the
     file that sets it. The severity is info, with the reason, if no loader of the project has workers, if they have
     workers only when the user asks for them, or in a library that never loads the dataset itself. Nothing is reported
-    if the project loads other datasets with workers, and never this one.
+    if the project loads other datasets with workers, and never this one, or if no loader has workers and the handle
+    belongs to another object or to the program.
 
     ## Why is this bad?
     A forked worker inherits the handle and shares its file offset, lock or reader slot with the parent and all other
@@ -152,12 +153,13 @@ class HandleInInit(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Handles that statements of this module store on objects that workers get."""
-        from forklint.loading.certainty import doubt_of, is_kept_from_workers
+        from forklint.loading.certainty import doubt_of, is_idle, is_kept_from_workers
         from forklint.rules.handle_in_init.telling import loading_of
 
         for carried in self._handles.carried_from(module):
             cells = tuple(cell for cell in self.settings.cells if _bites(carried, cell))
-            if cells and not is_kept_from_workers(self.project, carried.dataset):
+            is_own = carried.keeper in self.project.ancestry(carried.dataset).classes
+            if cells and not (is_kept_from_workers if is_own else is_idle)(self.project, carried.dataset):
                 doubt = doubt_of(self.project, carried.dataset)
                 yield Suspect(
                     node=carried.kept[0].statement,
@@ -170,7 +172,7 @@ class HandleInInit(Rule):
                 )
         for shared in (*self._shared.in_module(module), *self._process_wide.in_module(module)):
             cells = tuple(cell for cell in self.settings.cells if _bites_shared(shared, cell))
-            if cells and not is_kept_from_workers(self.project, shared.dataset):
+            if cells and not is_idle(self.project, shared.dataset):
                 doubt = doubt_of(self.project, shared.dataset)
                 yield Suspect(
                     node=shared.statement,

@@ -66,7 +66,8 @@ class Givers:
             return True
         found = self._evaluator.find(Expression(module, scope, owner))
         is_sure = found.known or (found.is_all and bool(found.options))
-        return is_sure and all(self._is_of_another(facts, one) for one in found.possible)
+        kinds = [one for one in found.possible if one.value != Constant(None)]  # on None, nothing can be stored
+        return is_sure and bool(kinds) and all(not one.by_default and self._is_of_another(facts, one) for one in kinds)
 
     def _is_of_another(self, facts: ClassFacts, found: Found) -> bool:
         value = found.value

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from forklint.knowledge.removed import Gone, removed_modules
-from forklint.members.guards import is_excused, is_hidden
+from forklint.members.guards import is_excused, is_fallback, is_hidden
 from forklint.project.guard import is_for_type_checkers
 from forklint.project.index import External
 from forklint.project.spelling import dotted
@@ -49,7 +49,8 @@ def removed(project: Project, module: Module) -> Iterator[Removed]:
         imports = [node for node in module.nodes if _imports(node, path)]
         uses = (node for node in module.nodes if gone.is_attribute and _is_use(project, module, node, path))
         for node in imports or uses:
-            if not is_excused(module, node, owner) and not is_for_type_checkers(module, node):
+            is_spared = is_excused(module, node, owner) or is_fallback(module, node)
+            if not is_spared and not is_for_type_checkers(module, node):
                 excuse = HIDES if is_hidden(module, node) else older_torch(project, gone.since)
                 yield Removed(node, path, excuse)  # type: ignore[arg-type]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from forklint.knowledge.torch_api import class_names
 from forklint.members import abstract
@@ -90,11 +90,13 @@ class Suppliers:
 
     def _runs(self, other: ClassFacts, facts: ClassFacts, method: str) -> bool:
         """Whether an object of a class may run a method of a base, rather than one that stands in its place."""
-        for owner in self.project.ancestry(other).classes:
+        above = self.project.ancestry(other).classes
+        names = {one.name for one in above}
+        for owner in above:
             if owner == facts:
                 return True
             if method in owner.methods:
-                return any(_asks_above(node, method) for node in nodes_below(owner.node))
+                return any(_asks_above(node, method, names) for node in nodes_below(owner.node))
         return True
 
     def _strangers(self, facts: ClassFacts, derived: list[ClassFacts]) -> Iterator[ClassFacts]:
@@ -130,8 +132,9 @@ class Suppliers:
         return not {*inside, path.stem}.isdisjoint(module.split("."))
 
 
-def _asks_above(node: ast.AST, method: str) -> bool:
-    """Whether a node is a method of a base: ``super().step``, ``Base.step``."""
+def _asks_above(node: ast.AST, method: str, names: Collection[str]) -> bool:
+    """Whether a node is a method of a base, one of ``names`` or of another: ``super().step``, ``Base.step``."""
     if not isinstance(node, ast.Attribute) or node.attr != method:
         return False
-    return isinstance(node.value, ast.Call) or last_name(node.value)[:1].isupper()
+    name = last_name(node.value)
+    return isinstance(node.value, ast.Call) or name in names or name.lstrip("_")[:1].isupper()

@@ -10,7 +10,7 @@ from functools import cache
 from forklint.knowledge.removed import Gone
 from forklint.knowledge.torch_api import ApiNames, gone_from, torch_module
 from forklint.members.attribute_stores import is_assigned_somewhere
-from forklint.members.guards import is_excused, is_hidden
+from forklint.members.guards import is_excused, is_fallback, is_hidden
 from forklint.project.guard import is_for_type_checkers
 from forklint.project.index import External, Project
 from forklint.project.module import Module
@@ -80,7 +80,7 @@ def _imported(project: Project, module: Module, binding: Binding, path: str) -> 
 def _plain(
     project: Project, module: Module, node: ast.Attribute | ast.ImportFrom, owner: ApiNames, name: str
 ) -> Iterator[Misspelt]:
-    if is_assigned_somewhere(project, name, [module]):
+    if is_assigned_somewhere(project, name, [module]) or is_fallback(module, node):
         return
     gone = gone_from(owner.path, name)
     if gone is None:
@@ -102,6 +102,10 @@ PLUGGED_IN = frozenset({"npu", "mlu", "musa", "hpu", "sdaa", "gcu", "ipu", "xla"
 """Backends that packages of their makers put into torch."""
 
 
+ACCELERATORS = frozenset({"torch.cuda", "torch.xpu", "torch.mps", "torch.mtia", "torch.cpu"})
+"""Where builds for them put their kinds of tensors: ``torch.xpu.FloatTensor``."""
+
+
 @cache
 def _unknown(path: str) -> ApiNames | None:
     """The module that lacks the next part of a dotted name; None if all is known, or nothing can be said."""
@@ -109,6 +113,8 @@ def _unknown(path: str) -> ApiNames | None:
     for length in range(1, len(parts)):
         owner = torch_module(".".join(parts[:length]))
         if owner is None or parts[length].startswith("_") or parts[length] in PLUGGED_IN:
+            return None
+        if owner.path in ACCELERATORS and parts[length].endswith("Tensor"):
             return None
         if parts[length] not in owner.every:
             return owner

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from forklint.handles.carried import leaves_out, pickling_methods
@@ -105,7 +106,8 @@ class Objects:
                 if found is None or (owner.made is not None and is_passed_over(evaluator, here, statement)):
                     continue  # of an object that anyone makes each branch may run
                 if not _is_replaced(function, statement, attribute, own):
-                    yield found.kept_as(attribute, function.owner if _is_inside(found, function.owner) else None)
+                    kept = found.kept_as(attribute, function.owner if _is_inside(found, function.owner) else None)
+                    yield replace(kept, by_branch=isinstance(function.module.parents[statement], ast.If))
             call = statement.value if isinstance(statement, ast.Expr) else None
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
                 yield from self._follow(here.part(call), call.func, owner, depth, seen)

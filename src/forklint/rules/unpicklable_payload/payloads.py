@@ -18,7 +18,7 @@ from forklint.project.scopes import FUNCTIONS, statements
 from forklint.records import dataclass
 from forklint.rules.unpicklable_payload.beside import datasets_beside, is_imported_by_many, kept_by, senders_of
 from forklint.rules.unpicklable_payload.excluding import exclude_each_other
-from forklint.rules.unpicklable_payload.replacing import is_in_branch, is_replacement
+from forklint.rules.unpicklable_payload.replacing import is_replacement
 from forklint.rules.unpicklable_payload.started import kept_when_started
 from forklint.rules.unpicklable_payload.unpicklable import Unpicklable
 from forklint.rules.unpicklable_payload.values import Culprit, Why, is_local
@@ -180,7 +180,7 @@ class Payloads:
 
     def _is_told_by_loaders(self, culprit: Culprit, facts: ClassFacts) -> bool:
         """Whether it is kept only by what makes the object: whether it is, the calls that are loaded say."""
-        depends = is_replacement(culprit.module, culprit.node) or is_in_branch(culprit.module, culprit.node)
+        depends = culprit.by_branch or is_replacement(culprit.module, culprit.node)
         return depends and bool(loaders_for(self.project, facts))
 
     def _told_at(self, culprit: Culprit, facts: ClassFacts, module: Module) -> ast.AST | None:

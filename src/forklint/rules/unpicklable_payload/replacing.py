@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from forklint.project.scopes import FUNCTIONS
 from forklint.values import parameters
 from forklint.values.arithmetic import is_something
 from forklint.values.model import Expression
@@ -30,22 +29,10 @@ def parts_of(evaluator: Evaluator, given: Expression) -> tuple[Expression, ...]:
 
 
 def is_replacement(module: Module, node: ast.AST) -> bool:
-    """Whether an expression stands for an argument where that is not given, the default of a parameter included."""
+    """Whether an expression stands for an argument where that is not given."""
     above = module.parents.get(node)
-    if isinstance(above, ast.arguments):
-        return True
     asked = _asked(above) if isinstance(above, ast.expr) else None
     return asked is not None and asked[1] is not node
-
-
-def is_in_branch(module: Module, node: ast.AST) -> bool:
-    """Whether an expression stands in a branch of a method."""
-    for above in module.above(node):
-        if isinstance(above, (*FUNCTIONS, ast.ClassDef)):
-            return False
-        if isinstance(above, ast.If):
-            return True
-    return False
 
 
 def _asked(node: ast.expr) -> tuple[str, ast.expr] | None:

@@ -50,6 +50,8 @@ class Culprit:
     """The attributes that lead to it, outermost first."""
     keeper: ClassFacts | None = None
     """The class whose own code stores it, if one does."""
+    by_branch: bool = False
+    """Whether a branch of a method stores it."""
     again: bool = False
     """Whether the call sends its first process, and is refused the next one."""
 
