@@ -160,6 +160,8 @@ def _is_question(test: ast.expr, name: str, words: re.Pattern[str]) -> bool:
         word = last_name(part)
         if isinstance(part, (ast.Name, ast.Attribute)) and (word == "TYPE_CHECKING" or words.search(word)):
             return True
+        if dotted(part) == "sys.modules":
+            return True
     return False
 
 

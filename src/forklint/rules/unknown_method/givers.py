@@ -61,6 +61,9 @@ class Givers:
             return True
         if root == CONTEXT and isinstance(scope.node, FUNCTIONS) and root in scope.bindings:
             return True
+        bound = scope.find(root)
+        if bound is not None and len(bound[1]) > 1:  # by imports in a try and its handler, say
+            return False
         symbol = self.project.resolve(module, scope, owner)
         if isinstance(symbol, (External, Module, Package)):
             return True
