@@ -341,7 +341,7 @@ def test_a_fault_of_forklint_itself_is_reported(flake8: Flake8, project: Path) -
     assert (result.stdout, result.stderr) == (f"data.py:1:1: FKL000 {message}\n", "")
 
 
-def test_a_file_that_libcst_refuses_has_no_findings_as_in_the_command(flake8: Flake8, project: Path) -> None:
+def test_a_file_that_libcst_refuses_has_its_findings_as_in_the_command(flake8: Flake8, project: Path) -> None:
     refusal = """
 from forklint.edits import tree
 from forklint.edits.tree import UnparsableError
@@ -351,7 +351,9 @@ def refuse(text):
 
 tree.parse = refuse
 """
-    assert flake8("--select", "FKL", "data.py", cwd=project, code=refusal + MAIN).stdout == ""
+    found = flake8("--select", "FKL", "data.py", cwd=project, code=refusal + MAIN).stdout
+    assert found == flake8("--select", "FKL", "data.py", cwd=project).stdout
+    assert "FKL301" in found
 
 
 SERVER = """

@@ -101,7 +101,7 @@ def class_names(path: str) -> ApiNames | None:
 def _python_class(path: str) -> ApiNames | None:
     api = table("python_api.json")
     key = api["aliases"].get(path, path)
-    if key.startswith("builtins."):
+    if key != path and key.startswith("builtins."):
         return class_names(key)
     names = frozenset(api["classes"].get(key, ()))
     return ApiNames(path, names, names | frozenset(dir(object))) if names else None
