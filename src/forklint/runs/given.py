@@ -41,7 +41,7 @@ def may_be_given(project: Project, call: Expression, sought: Sought) -> bool:
             return True
         followed |= text.bare
         found = [one for name in text.bare for one in naming.get(name, ()) if one not in own]
-        text = _names(part for one in dict.fromkeys(found) for part in _own_parts(one))
+        text = _names(part for one in dict.fromkeys(found) for part in expressions(one))
         text = text._replace(bare=text.bare - followed)
         if not text.bare:
             return bool(text.attributes) and may_hold(project, module.path, text, sought)
@@ -51,7 +51,7 @@ def _by_name(module: Module) -> dict[str, list[ast.stmt]]:
     """The statements of a file's top level that are no definitions, by the names in them."""
     found: dict[str, list[ast.stmt]] = {}
     for statement in _statements(module.tree.body):
-        for name in _names(_own_parts(statement)).bare:
+        for name in _names(expressions(statement)).bare:
             found.setdefault(name, []).append(statement)
     return found
 
@@ -62,15 +62,6 @@ def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
             yield statement
             for inner in bodies(statement):
                 yield from _statements(inner)
-
-
-def _own_parts(statement: ast.stmt) -> Iterator[ast.AST]:
-    """The expressions of a statement, what it binds included, without the statements in it."""
-    yield from expressions(statement)
-    yield from getattr(statement, "targets", ())
-    target = getattr(statement, "target", None)
-    if target is not None:
-        yield target
 
 
 def _names(parts: Iterable[ast.AST]) -> Names:
