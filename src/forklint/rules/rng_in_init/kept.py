@@ -253,7 +253,8 @@ class KeptGenerators:
         for one in handed_in(self._project, module):
             if one.made.node in told or self._is_declared(one.keeper, one.attribute):
                 continue
-            kept = _Kept(one.attribute, one.made, module.statement_of(one.made.node), True, one.carrier, one.by_name)  # noqa: FBT003
+            statement = module.statement_of(one.made.node)
+            kept = _Kept(one.attribute, one.made, statement, carrier=one.carrier, by_name=one.by_name)
             for found in self._judged(one.keeper, kept):
                 told.add(one.made.node)
                 yield found
