@@ -111,3 +111,29 @@ def test_a_constructor_runs_what_it_calls_of_its_class(tmp_path: Path, name: str
     (tmp_path / "lazy.py").write_text(LAZY)
     project = Project(tmp_path, Settings())
     assert may_reach(project, Place(tmp_path / "lazy.py", name), SOUGHT) is reaches
+
+
+IMPORTED = "def version_of(name):\n    module = importlib.import_module(name)\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "reaches"),
+    [
+        ("    return getattr(module, '__version__', None)", False),
+        ("    return module.__version__, hasattr(module, name)", False),
+        ("    return module is not None", False),
+        ("    importlib.import_module(name)", False),
+        ("    return module", True),
+        ("    return module.main", True),
+        ("    module.main()", True),
+        ("    return importlib.import_module(name).main()", True),
+        ("    return getattr(module, name)()", True),
+        ("    return map(importlib.import_module, name)", True),
+        ("    def inner():\n        return module\n    return inner", True),
+    ],
+)
+def test_a_module_that_is_only_looked_at_starts_nothing(tmp_path: Path, body: str, *, reaches: bool) -> None:
+    (tmp_path / "tools.py").write_text(f"import importlib\n{IMPORTED}{body}\n")
+    assert may_reach(Project(tmp_path, Settings()), Place(tmp_path / "tools.py", "version_of"), SOUGHT) is reaches
+    follows_imports = SOUGHT._replace(name="imports", by_import=True)
+    assert may_reach(Project(tmp_path, Settings()), Place(tmp_path / "tools.py", "version_of"), follows_imports)

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from forklint.project.index import Project
 from forklint.summaries import parts
 from forklint.summaries.summary import STAR, Import, Scope, Summary
+from forklint.summaries.text_imports import IMPORTING
 
 MOST = 4_000
 """Definitions looked at for one file; whoever reaches more is not passed over."""
@@ -24,8 +25,6 @@ TOP = ""
 """In place of a name: what runs at the top level of a file when it is imported."""
 BY_TEXT = "getattr"
 """Gives what a text names."""
-IMPORTING = frozenset({"__import__", "import_module"})
-"""What imports what a text names."""
 COMMON = frozenset([*dir(builtins), "self", "cls"]) - IMPORTING - {BY_TEXT}
 """Names of nothing that a project defines, or it would be no project that people write."""
 QUIET = "definitions that reach nothing that is sought"
@@ -172,7 +171,7 @@ def _under(project: Project, place: Place, summary: Summary, sought: Sought) -> 
         if not summary.scopes[number].parent:
             project.definition(path, parts.DEFINITION, number)
             scopes = _making(summary, number) if method else [summary.scopes[below] for below in summary.below(number)]
-            texts = [(scope.bare, scope.attributes) for scope in scopes]
+            texts = [_of_scope(scope, sought) for scope in scopes]
             spelt = [name for scope in scopes for name in scope.bases]
             marks = map(_of_decorator, scopes[0].decorators)
             names = _joined([*texts, *marks, *map(_of_base, spelt)])
@@ -183,6 +182,12 @@ def _under(project: Project, place: Place, summary: Summary, sought: Sought) -> 
     for one in summary.statements:
         if name in one.binds or (name in one.bare and not is_imported and not one.is_guard):
             yield Names(one.bare - COMMON, one.attributes)
+
+
+def _of_scope(scope: Scope, sought: Sought) -> tuple[frozenset[str], frozenset[str]]:
+    """The names in a definition, but for what imports a module of which nothing is called."""
+    passed_over = IMPORTING if scope.looks and not sought.by_import else frozenset[str]()
+    return scope.bare - passed_over, scope.attributes - passed_over
 
 
 def _making(summary: Summary, number: int) -> list[Scope]:

@@ -10,6 +10,7 @@ from forklint.source.document import SHARED
 from forklint.summaries.path_roots import may_add, path_roots
 from forklint.summaries.spelling import base, decorators, spelt
 from forklint.summaries.summary import CLASS, FUNCTION, MODULE, STAR, Given, Import, Scope, Statement, Summary
+from forklint.summaries.text_imports import IMPORTING, only_looks
 from forklint.summaries.top_level import ALL, exports, is_guard
 
 LONGEST_STRING = 80
@@ -37,7 +38,7 @@ class _Open:
 
     __slots__ = (
         "attributes", "bare", "bases", "binds", "calls", "decorators", "dotted", "given", "gives", "keywords", "kind",
-        "name", "own", "parameters", "parent", "passed", "retained", "runs", "stores", "strings",
+        "looks", "name", "own", "parameters", "parent", "passed", "retained", "runs", "stores", "strings",
     )  # fmt: skip
 
     def __init__(self, kind: str, name: str, parent: int) -> None:
@@ -59,6 +60,7 @@ class _Open:
         self.runs = False
         self.dotted: set[str] = set()
         self.own: set[str] = set()
+        self.looks = False
 
     def scope(self) -> Scope:
         """The scope as it was read."""
@@ -66,7 +68,7 @@ class _Open:
             self.kind, self.name, self.parent, self.bases, self.keywords, self.decorators, self.parameters,
             frozenset(self.binds), frozenset(self.bare), frozenset(self.attributes), frozenset(self.calls),
             frozenset(self.stores), tuple(self.given), frozenset(self.passed), frozenset(self.strings), self.gives,
-            frozenset(self.retained), frozenset(self.dotted), self.runs, frozenset(self.own),
+            frozenset(self.retained), frozenset(self.dotted), self.runs, frozenset(self.own), self.looks,
         )  # fmt: skip
 
 
@@ -310,6 +312,7 @@ class _Walk:
         inner.parameters = tuple(_starred(arguments))
         inner.binds.update(one.arg for one in _parameters(arguments))
         self._body(inner, node.body)
+        inner.looks = not (IMPORTING.isdisjoint(inner.attributes) and IMPORTING.isdisjoint(inner.bare)) and only_looks(node)
 
     def read_class(self, node: ast.ClassDef) -> None:
         self._here.binds.add(node.name)

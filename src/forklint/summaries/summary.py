@@ -115,6 +115,8 @@ class Scope(NamedTuple):
     """Whether it has what may run other code: a call, a loop or comprehension, ``with``."""
     own: frozenset[str] = frozenset()
     """Attributes that it reads on ``self``, those that it calls included."""
+    looks: bool = False
+    """Of a function: whether it imports modules whose names are texts, and calls nothing in them."""
 
 
 class Statement(NamedTuple):
