@@ -312,7 +312,7 @@ class _Walk:
         inner.parameters = tuple(_starred(arguments))
         inner.binds.update(one.arg for one in _parameters(arguments))
         self._body(inner, node.body)
-        inner.looks = not (IMPORTING.isdisjoint(inner.attributes) and IMPORTING.isdisjoint(inner.bare)) and only_looks(node)
+        inner.looks = not IMPORTING.isdisjoint(inner.attributes | inner.bare) and only_looks(node)
 
     def read_class(self, node: ast.ClassDef) -> None:
         self._here.binds.add(node.name)

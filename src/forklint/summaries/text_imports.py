@@ -20,11 +20,15 @@ def only_looks(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether a function imports by texts, and does no more with each module than to ask what it is."""
     above = {child: node for node in ast.walk(function) for child in ast.iter_child_nodes(node)}
     naming = [node for node in above if _name(node) in IMPORTING]
-    calls = [above[node] for node in naming]
-    return bool(calls) and all(
-        isinstance(call, ast.Call) and call.func is node and all(_is_looked_at(one, above) for one in _held(call, above))
-        for node, call in zip(naming, calls, strict=True)
-    )
+    return bool(naming) and all(_is_idle(node, above) for node in naming)
+
+
+def _is_idle(importing: ast.AST, above: dict[ast.AST, ast.AST]) -> bool:
+    """Whether a name of what imports is called, and what that gives is nowhere more than looked at."""
+    call = above[importing]
+    if not isinstance(call, ast.Call) or call.func is not importing:
+        return False
+    return all(_is_looked_at(one, above) for one in _held(call, above))
 
 
 def _name(node: ast.AST) -> str:
@@ -38,12 +42,11 @@ def _held(call: ast.Call, above: dict[ast.AST, ast.AST]) -> Iterator[ast.AST]:
     if len(targets) != 1 or not isinstance(targets[0], ast.Name):
         yield call
         return
-    yield from (
-        node
-        for node in above
-        if isinstance(node, ast.Name) and node.id == targets[0].id and isinstance(node.ctx, ast.Load)
-        or isinstance(node, (ast.Global, ast.Nonlocal)) and targets[0].id in node.names
-    )
+    name = targets[0].id
+    for node in above:
+        is_read = isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+        if is_read or (isinstance(node, (ast.Global, ast.Nonlocal)) and name in node.names):
+            yield node
 
 
 def _is_looked_at(module: ast.AST, above: dict[ast.AST, ast.AST]) -> bool:

@@ -37,6 +37,9 @@ MAKING = re.compile(
     rb"|= np\.random|cache\(",
 )
 """What stands in a file that makes something for another one to send; FKL204 asks for one of these words, too."""
+LAMBDA = re.compile(rb"lambda\b")
+CACHES = (b"cache(",)
+"""In each call of a memoizer."""
 
 
 def kept_by(project: Project, facts: ClassFacts) -> tuple[Culprit, ...]:
@@ -61,16 +64,15 @@ def datasets_beside(project: Project, module: Module) -> tuple[ClassFacts, ...]:
 
 
 def _find_beside(project: Project, module: Module) -> Iterator[ClassFacts]:
-    if _makers().search(project.data(module.path)) is None:
+    if not may_make(project, module.path):
         return
     for other in project.modules(_importing(project, module.path)):
         yield from (facts for facts in other.classes if inherits_dataset(project, facts))
 
 
-def may_be_kept(project: Project, path: Path, data: bytes) -> bool:
+def may_be_kept(project: Project, path: Path) -> bool:
     """Whether a file makes something that pickle refuses, and files that import it may keep or send it."""
-    is_kept = _makers().search(data) is not None and bool(_importing(project, path))
-    return is_kept or bool(senders_of(project, path))
+    return may_make(project, path) and bool(_importing(project, path) or senders_of(project, path))
 
 
 def senders_of(project: Project, path: Path) -> tuple[Path, ...]:
@@ -103,7 +105,15 @@ def may_make(project: Project, path: Path) -> bool:
     """Whether a file makes something that pickle refuses: a lambda, a local function, an object of the table."""
     if not project.matches(path, MAKING):
         return False
-    return project.matches(path, _objects()) or _has_local(project, path)
+    return project.matches(path, LAMBDA) or _has_local(project, path) or _has_object(project, path)
+
+
+def _has_object(project: Project, path: Path) -> bool:
+    """Whether a file calls what makes an object of the table, stores a module or wraps a function in a memoizer."""
+    summary = project.summary(path)
+    if summary is None or not _last(refused()).isdisjoint(summary.called):
+        return summary is not None
+    return project.matches(path, _stored()) or project.matches(path, _memoized(), CACHES)
 
 
 def _has_local(project: Project, path: Path) -> bool:
@@ -127,18 +137,16 @@ def _importing(project: Project, path: Path) -> tuple[Path, ...]:
 
 
 @cache
-def _makers() -> re.Pattern[bytes]:
-    """What a text has that makes a lambda, a local function or an object of the table."""
-    return re.compile(rb"(?:^|\r)[ \t]{8,}def |" + _objects().pattern, re.MULTILINE)
+def _stored() -> re.Pattern[bytes]:
+    """What a text has that stores a module."""
+    return re.compile(rf"=.*\.(?:{'|'.join(sorted(_last(modules())))})\s*(?:#.*)?$".encode(), re.MULTILINE)
 
 
 @cache
-def _objects() -> re.Pattern[bytes]:
-    """What a text has that makes a lambda or an object of the table, stores a module or calls a memoizer."""
-    names, stored = _last(refused()), _last(modules())
-    caches = rf"[=(,n]\s*(?:functools\.)?(?:{_last(memoizers())})\("  # not as a decorator
-    return re.compile(rf"\blambda\b|\b(?:{names})\(|=.*\.(?:{stored})\s*(?:#.*)?$|{caches}".encode(), re.MULTILINE)
+def _memoized() -> re.Pattern[bytes]:
+    """What a text has that calls a memoizer otherwise than as a decorator."""
+    return re.compile(rf"[=(,n]\s*(?:functools\.)?(?:{'|'.join(sorted(_last(memoizers())))})\(".encode())
 
 
-def _last(names: Iterable[str]) -> str:
-    return "|".join(sorted({re.escape(name.rpartition(".")[2]) for name in names}))
+def _last(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(name.rpartition(".")[2] for name in names)

@@ -133,7 +133,7 @@ class UnpicklablePayload(Rule):
 
         if may_set_up_loader(self.project, path):  # a loader of the project, whatever it is called
             return True
-        if may_be_kept(self.project, path, data):
+        if may_be_kept(self.project, path):
             return True
         return may_make(self.project, path) and may_hand_on(self.project, path)
 
