@@ -76,6 +76,7 @@ def test_all_fixes_leave_none(example: Path, forklint) -> None:
     assert "Found" not in forklint(".", "--fix", "--unsafe-fixes", cwd=example).stdout
 
 
+@pytest.mark.soak
 def test_before_the_fixes_it_does_not_get_through(example: Path) -> None:
     need_torch()
     result = train(example, "spawn")

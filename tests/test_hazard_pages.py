@@ -91,6 +91,7 @@ def test_the_fix_is_safe_as_the_page_says(forklint, page: str, tmp_path: Path) -
     assert path.read_text(encoding="utf-8") != snippet(page, "program")
 
 
+@pytest.mark.soak
 def test_open_files_run_out(tmp_path: Path) -> None:
     printed = run(saved("hazards/too-many-open-files.md", tmp_path))
     assert "Too many open files" in printed or "received 0 items of ancdata" in printed

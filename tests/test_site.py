@@ -12,6 +12,7 @@ import pytest
 from doc_snippets import ROOT
 
 
+@pytest.mark.soak
 def test_the_site_builds(tmp_path: Path) -> None:
     pytest.importorskip("mkdocs")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]

@@ -15,7 +15,10 @@ from forklint.project.scopes import Scope
 from forklint.project.top_level import untold
 from forklint.summaries.reading import summarise
 
-FILES = sorted(Path(forklint.__file__).parent.rglob("*.py")) + sorted(Path(libcst.__file__).parent.glob("*/*.py"))
+FILES = [
+    *sorted(Path(forklint.__file__).parent.rglob("*.py"))[::3],
+    *sorted(Path(libcst.__file__).parent.glob("*/*.py"))[::3],
+]
 
 
 def project_of(root: Path, files: dict[str, str]) -> Project:

@@ -116,7 +116,7 @@ def is_there(module: str) -> bool:
 
 PROBED = [
     pytest.param(name, reader, module, id=f"{name}-{module}", marks=() if name in fast else pytest.mark.soak)
-    for fast in [{"OPENBLAS_NUM_THREADS", "HDF5_USE_FILE_LOCKING", "MKL_NUM_THREADS"}]
+    for fast in [{"OPENBLAS_NUM_THREADS", "HDF5_USE_FILE_LOCKING"}]
     for name, row in ROWS.items()
     for reader, probe in row.get("probe", {}).items()
     if not probe.startswith("displays:") and "{name}" not in probe  # those are measured in tests/verify

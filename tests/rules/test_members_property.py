@@ -157,7 +157,7 @@ def findings(rule: UnknownMethod, project: Project, *, screened: bool) -> set[tu
 def test_the_screen_changes_nothing_over_projects_put_together_by_chance(tmp_path: Path) -> None:
     chance = random.Random(501)
     total, skipped, parsed = 0, 0, 0
-    for number in range(250):
+    for number in range(120):
         root = tmp_path / str(number)
         for name, text in files(chance).items():
             path = root / name
@@ -172,6 +172,6 @@ def test_the_screen_changes_nothing_over_projects_put_together_by_chance(tmp_pat
         total += len(everything)
         parsed += sum(project.module(path) is not None for path in project.files)
         skipped += len(passed_over)
-    assert total > 100
-    assert skipped > 100
-    assert parsed > 500
+    assert total > 50
+    assert skipped > 50
+    assert parsed > 250

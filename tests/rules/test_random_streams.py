@@ -117,6 +117,7 @@ SPAWNED = ["default_rng,nothing,ends", "module,nothing,ends", "module-unseeded,n
 SPAWNED += ["numpy,nothing,ends"]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("source", [*KEPT, "Generator", "module-unseeded"])
 def test_forked_workers_share_a_generator(source: str) -> None:
     assert answers("fork")[f"{source},nothing,ends"] == [True, True]

@@ -93,7 +93,7 @@ def test_until_the_loader_it_trains_and_saves(folder: Path) -> None:
     assert len(left(folder)) == 2 + 3 * 10, "three rounds in full"
 
 
-@pytest.mark.parametrize("rule", ["FKL101", "FKL201"])
+@pytest.mark.parametrize("rule", [pytest.param("FKL101", marks=pytest.mark.soak), "FKL201"])
 def test_nor_is_more_trained_for_another_rule(command, folder: Path, rule: str) -> None:
     """Whose line is not reached, or which starts no process with these arguments."""
     late = "import os, sys\nimport torch\nif len(sys.argv) > 2:\n    os.environ['OMP_NUM_THREADS'] = '2'\n"

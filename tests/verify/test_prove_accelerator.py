@@ -90,6 +90,7 @@ def test_an_error_at_the_line_in_workers_alone(
     assert cells == {f"{method}, 2 workers, cpu": "confirmed" for method in methods}
 
 
+@pytest.mark.soak
 def test_no_error_is_not_called_safe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     proof = proved(tmp_path, monkeypatch, "False", 8, start_methods=("fork",))
     assert proof.verdict() == "not reproduced"

@@ -201,7 +201,7 @@ def test_a_torch_generator_needs_fork(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("made", "before", "draw"),
     [
-        ("None", "self.rng = np.random.default_rng(index)", "self.rng.random()"),
+        pytest.param("None", "self.rng = np.random.default_rng(index)", "self.rng.random()", marks=pytest.mark.soak),
         pytest.param(
             "None", "self.rng = self.rng or np.random.default_rng()", "self.rng.random()", marks=pytest.mark.soak
         ),

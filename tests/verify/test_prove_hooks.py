@@ -57,8 +57,10 @@ def forced(folder: Path, **proof: Any) -> Proof:
     ("text", "evidence"),
     [
         (SILENT, "NotImplementedError: Subclasses of Dataset should implement __getitem__."),
-        (STREAM, "TypeError: Can't instantiate abstract class Lines"),
-        (SLOW, "the class has `__getitems_` but no `__getitems__`: no base class has one"),
+        pytest.param(STREAM, "TypeError: Can't instantiate abstract class Lines", marks=pytest.mark.soak),
+        pytest.param(
+            SLOW, "the class has `__getitems_` but no `__getitems__`: no base class has one", marks=pytest.mark.soak
+        ),
         (LOADER, "TypeError: DataLoader.__init__() got an unexpected keyword argument 'num_worker'"),
     ],
 )

@@ -115,10 +115,8 @@ HEALTHY = {
 }
 
 
-AGAIN = [pytest.param(name, marks=pytest.mark.soak) for name in HEALTHY if name != "sharded"]
-
-
-@pytest.mark.parametrize("name", ["sharded", *AGAIN])
+@pytest.mark.soak
+@pytest.mark.parametrize("name", HEALTHY)
 def test_healthy_streams_are_refuted(name: str, tmp_path: Path) -> None:
     init, body = HEALTHY[name]
     proof = in_spite(write(tmp_path, init, body))

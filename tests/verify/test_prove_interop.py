@@ -68,6 +68,7 @@ def test_a_forked_worker_inherits_the_number(verdict) -> None:
     assert "at train.py:7" in found["evidence"]
 
 
+@pytest.mark.soak
 def test_a_function_that_was_replaced_is_refuted(verdict) -> None:
     """The rule cannot know that the first call does nothing; what runs decides."""
     text = TWICE.format(call="prepare()").replace("import torch\n", "import torch\n\nplain = torch.__dict__\n", 1)

@@ -77,6 +77,7 @@ def test_a_stream_takes_no_order(tmp_path: Path) -> None:
     assert "IterableDataset: expected unspecified shuffle option" in proof.judgement.evidence
 
 
+@pytest.mark.soak
 def test_settings_in_a_file(tmp_path: Path) -> None:
     (tmp_path / "loading.yaml").write_text("loader:\n  num_workers: 0\n  prefetch_factor: 2\n")
     text = "config = yaml.safe_load(open('loading.yaml'))\nloader = DataLoader([1, 2], **config['loader'])\n"

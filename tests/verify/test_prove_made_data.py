@@ -251,6 +251,7 @@ def loader(options, lengths):
 """
 
 
+@pytest.mark.soak
 def test_a_generator_is_proved_without_data(tmp_path: Path) -> None:
     pytest.importorskip("numpy")
     proof = proof_of(tmp_path, HEAD + DRAWS, "fork", "FKL302")
@@ -294,6 +295,7 @@ def test_a_statement_that_fails_on_made_up_data_is_passed_over(tmp_path: Path) -
     assert f"statements that fail on it are skipped: data.py:{row}" in words
 
 
+@pytest.mark.soak
 def test_what_the_program_raises_itself_is_not_passed_over(tmp_path: Path) -> None:
     pytest.importorskip("numpy")
     text = CROPS.format(

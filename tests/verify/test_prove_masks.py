@@ -57,10 +57,8 @@ def verdict(command, tmp_path: Path):
     return run
 
 
-QUICK = ["added"]
-
-
-@pytest.mark.parametrize("kind", [pytest.param(one, marks=[pytest.mark.soak] * (one not in QUICK)) for one in CALLS])
+@pytest.mark.soak
+@pytest.mark.parametrize("kind", CALLS)
 def test_a_call_that_no_program_comes_to_is_made_with_small_masks(verdict, kind: str) -> None:
     call, words = CALLS[kind]
     found = verdict(f"{HEAD}        return {call}\n")

@@ -52,7 +52,7 @@ def test_a_method_that_is_not_there(verdict) -> None:
     assert found["details"] == {"control": "defined"}
 
 
-@pytest.mark.parametrize("name", ["__getattr__", "__getattribute__"])
+@pytest.mark.parametrize("name", [pytest.param("__getattr__", marks=pytest.mark.soak), "__getattribute__"])
 def test_an_object_that_is_not_set_up_may_not_know_what_it_supplies(verdict, tmp_path: Path, name: str) -> None:
     """A class that passes everything on to another object, which a bare object of it lacks."""
     inner = "getattr(object.__getattribute__(self, 'inner'), name)"
@@ -76,7 +76,7 @@ def test_a_look_up_that_finds_nothing_at_all_decides_nothing(verdict, tmp_path: 
     ("added", "where"),
     [
         ("'generate_' + 'synthetic_data', lambda self: None", "on the class"),
-        ("'__get' + 'attr__', lambda self, name: print", "created on access"),
+        pytest.param("'__get' + 'attr__', lambda self, name: print", "created on access", marks=pytest.mark.soak),
     ],
 )
 def test_a_name_that_another_module_supplies_is_there(verdict, tmp_path: Path, added: str, where: str) -> None:

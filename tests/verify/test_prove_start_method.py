@@ -52,6 +52,7 @@ def test_a_fixture_is_confirmed(verdicts, tmp_path: Path, name: str, evidence: s
     assert (found["verdict"], found["evidence"]) == ("confirmed", evidence)
 
 
+@pytest.mark.soak
 def test_a_package_that_sets_the_method_decides_for_others_or_raises(verdicts, tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / "bad_package", tmp_path, dirs_exist_ok=True)
     found = verdicts("speech")

@@ -38,6 +38,7 @@ def test_after_torch_it_is_confirmed(verdict) -> None:
     assert found["details"]["pools"]["OpenMP"]["verdict"] == "confirmed"
 
 
+@pytest.mark.soak
 def test_a_default_is_looked_at_in_the_control_too_and_the_settings_variables_are_there(verdict) -> None:
     text = 'import os\nimport torch\n\nos.environ["DATA"]\nos.environ.setdefault("OMP_NUM_THREADS", "1")\n'
     assert verdict(text)["verdict"] == "confirmed"
@@ -50,6 +51,7 @@ def test_a_value_that_is_the_default_does_not_matter(verdict) -> None:
     assert found["verdict"] == "confirmed"
 
 
+@pytest.mark.soak
 def test_between_numpy_and_torch_one_pool_has_read_it_and_one_has_not(verdict) -> None:
     found = verdict('import os\nimport numpy\n\nos.environ["OMP_NUM_THREADS"] = "1"' + TAIL)
     assert {name: row["verdict"] for name, row in found["details"]["pools"].items()} == {

@@ -112,11 +112,12 @@ OTHERS = [
     pytest.param("FKL302", GENERATOR, "-fork-", "come twice in an epoch", marks=pytest.mark.soak),
     ("FKL303", STREAM, "-fork-", "come 4 times each"),
     pytest.param("FKL101", LATE, "-late", "set after it", marks=pytest.mark.soak),
-    (
+    pytest.param(
         "FKL101",
         VALUE,
         "-late",
         "DebugLevel.OFF; set before the import: DebugLevel.DETAIL; set after it: DebugLevel.OFF",
+        marks=pytest.mark.soak,
     ),
 ]
 

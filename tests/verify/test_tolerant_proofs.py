@@ -75,7 +75,7 @@ def test_an_unguarded_loop_is_confirmed_and_its_fix_is_the_control(verify) -> No
         pytest.param("int(missing.count)", {"num_workers", "batch_size"}, marks=pytest.mark.soak),
         pytest.param("max(1, missing.count)", {"num_workers", "batch_size"}, marks=pytest.mark.soak),
         pytest.param("missing.n - 1", {"num_workers", "batch_size"}, marks=pytest.mark.soak),
-        ("1", {"batch_size"}),
+        pytest.param("1", {"batch_size"}, marks=pytest.mark.soak),
     ],
 )
 def test_a_number_of_workers_that_is_made_up_is_known_as_such(tmp_path: Path, workers: str, made_up: set[str]) -> None:
@@ -158,6 +158,7 @@ def test_a_loader_that_a_missing_framework_would_ask_for_is_made_alone(verify) -
     assert codes[-4:] == ["tolerant", "with the fix"] * 2, "the script did not come to the loader"
 
 
+@pytest.mark.soak
 def test_without_a_fix_the_one_object_is_sent_by_value(verify) -> None:
     found = verify(
         HEAD + "def loader_for(size):\n    import random\n    width = size\n\n    def collate(rows):\n"
