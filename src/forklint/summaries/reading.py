@@ -158,11 +158,9 @@ class _Walk:
         root = last.value
         if isinstance(root, ast.Name):
             here.bare.add(root.id)
-            if root.id != SELF:
-                return ".".join((root.id, *reversed(parts)))
-            if len(parts) > 1 or node.ctx.__class__ is ast.Load:
+            if root.id == SELF and (len(parts) > 1 or node.ctx.__class__ is ast.Load):
                 here.own.add(parts[-1])
-            return ""
+            return ".".join((root.id, *reversed(parts))) if root.id != SELF or len(parts) > 1 else ""
         if isinstance(root, ast.Call):
             if last is not self._fleeting:
                 here.retained.add(spelt(last))

@@ -110,7 +110,7 @@ class Scope(NamedTuple):
     """Those of its calls whose value may outlive them: it is neither dropped, nor entered by ``with``, nor only
     asked for an attribute. An attribute of a value that is itself not called counts as well: ``connect().cursor``."""
     dotted: frozenset[str] = frozenset()
-    """Dotted names it reads or stores to other than by calling them, but for those on ``self``: ``torch.float32``."""
+    """Dotted names it reads or stores to other than by calling them, but for ``self.x``: ``torch.float32``."""
     runs: bool = False
     """Whether it has what may run other code: a call, a loop or comprehension, ``with``."""
     own: frozenset[str] = frozenset()

@@ -34,6 +34,9 @@ OWN_SETTINGS = frozenset({"args", "opt", "opts", "cfg", "conf", "config", "names
 """Objects that programs fill from the command line; filling them patches no class."""
 COPIERS = frozenset({"setattr", "vars", "update_wrapper"})
 """As they are spelt: functions of Python that give an object other names."""
+FILLING = frozenset({"parse_args", "parse_known_args", "parse_intermixed_args", "parse_known_intermixed_args"})
+NAMESPACE = "namespace"
+"""Methods of the standard library's parser store options in the object that they are given; and how it is passed."""
 METACLASS, ABSTRACT_METACLASS = "metaclass", "ABCMeta"
 METACLASSES = frozenset({"builtins.type", "abc.ABCMeta"})
 MAKING = frozenset({"__new__", "__init__", "__prepare__", "__getattr__", "__getattribute__"})
@@ -207,7 +210,7 @@ class Attributes:
 
     def may_add(self, module: Module, callee: str) -> bool:
         """Whether a function, by its name in a module, may add attributes to an object that it gets."""
-        if callee in COPIERS:
+        if callee in COPIERS or callee.rpartition(".")[2] in FILLING:
             return True
         expression = ast.parse(callee, mode="eval").body
         symbol = self.project.resolve(module, module.scope, expression)
@@ -234,7 +237,11 @@ class Attributes:
 
 
 def _may_set(scope: Scope) -> bool:
-    if "__dict__" in scope.attributes or any(store.endswith(".__class__") for store in scope.stores):
+    if (
+        "__dict__" in scope.attributes
+        or NAMESPACE in scope.passed
+        or any(store.endswith(".__class__") for store in scope.stores)
+    ):
         return True
     return any(call.rpartition(".")[2] in _changing() for call in scope.calls)
 
@@ -247,6 +254,8 @@ def _sets(module: Module, node: ast.AST) -> bool:
     """Whether a node gives other names to something, unless that is the object of the method that it stands in."""
     if isinstance(node, ast.Call) and last_name(node.func) in _changing():
         return not node.args or not _is_own(module, node.args[0])
+    if isinstance(node, ast.keyword):
+        return node.arg == NAMESPACE
     if isinstance(node, ast.Attribute) and node.attr in {"__dict__", "__class__"}:
         changes = node.attr == "__dict__" or not isinstance(node.ctx, ast.Load)
         return changes and not _is_own(module, node.value)

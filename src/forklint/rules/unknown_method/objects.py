@@ -95,7 +95,7 @@ class Objects:
                 found = self._judge_self(module, node, use, own) or self._judge_made(module, node, use, made)
                 if found is not None:
                     yield found
-        yield from self._reads(module, own)
+        yield from self._reads(module, own, made)
 
     # Which names are worth a look: by the summary, without a walk over the tree
 
@@ -126,11 +126,12 @@ class Objects:
                 continue
             once = (bindings[0] for bindings in scope.bindings.values() if len(bindings) == 1)
             made = {binding.name: binding for binding in once if may_be_object(scope, binding)}
-            on = calls.on_variables(module.number(scope.node)) if made else {}
+            number = module.number(scope.node)
+            on, read_on = (calls.on_variables(number), calls.read_on_variables(number)) if made else ({}, {})
             for name, binding in made.items():
-                called = on.get(name, set())
-                owner = self._owner_of(module, scope, binding) if called else None
-                left = self._lacks(owner, called) if owner is not None else set()
+                called, read = on.get(name, set()), read_on.get(name, set())
+                owner = self._owner_of(module, scope, binding) if called or read else None
+                left = self._lacks(owner, called, read) if owner is not None else set()
                 if binding.kind is not Kind.VALUE:
                     left = missed_on_classes(left)
                 if owner is None or not left or is_for_type_checkers(module, binding.node):
@@ -143,11 +144,14 @@ class Objects:
         calls = self._calls(module)
         made = calls.made()
         for facts in module.classes if made else ():
-            called = {one: names for one, names in calls.on_kept(module.number(facts.node)).items() if one in made}
-            kept = stores(facts) if called else {}
-            for attribute, names in called.items():
+            number = module.number(facts.node)
+            on, read_on = calls.on_kept(number), calls.read_on_kept(number)
+            used = made & (on.keys() | read_on.keys())
+            kept = stores(facts) if used else {}
+            for attribute in sorted(used):
                 owner = self._kept_in(module, kept.get(attribute, []))
-                left = self._lacks(owner, names) if owner is not None else set()
+                called, read = on.get(attribute, set()), read_on.get(attribute, set())
+                left = self._lacks(owner, called, read) if owner is not None else set()
                 if owner is not None and left and not self._is_stored_elsewhere(facts, attribute):
                     yield (facts.scope, f"self.{attribute}"), (owner, left)
 
@@ -209,8 +213,11 @@ class Objects:
         is_module = "torch.nn.Module" in self.project.ancestry(symbol).external
         return symbol if is_module or not returning else None
 
-    def _lacks(self, owner: Owner, called: set[str]) -> set[str]:
-        return self.attributes.lacking(owner, called) if isinstance(owner, ClassFacts) else called - owner.every
+    def _lacks(self, owner: Owner, called: set[str], read: set[str]) -> set[str]:
+        """What an object lacks of what is called on it; of what is read only if its class is one of the project."""
+        if isinstance(owner, ClassFacts):
+            return self.attributes.lacking(owner, called | read)
+        return called - owner.every
 
     # Whether a call that looks wrong is wrong
 
@@ -232,26 +239,34 @@ class Objects:
         is_sure = self._is_sure(module, use, facts) and not self.suppliers.may_give_self(facts, use.attr, method)
         return facts if is_sure and not is_for_type_checkers(module, use) else None
 
-    def _reads(self, module: Module, own: dict[ClassFacts, set[str]]) -> Iterator[Lacking]:
-        """Names that are read on ``self`` but not called, each once in a function."""
-        names = set().union(*own.values())
-        seen: set[tuple[ast.AST, str]] = set()
+    def _reads(self, module: Module, own: dict[ClassFacts, set[str]], made: Made) -> Iterator[Lacking]:
+        """Names that are read but not called, each once in a function for what they are read on."""
+        names = set().union(*own.values(), *(left for _, left in made.values()))
+        seen: set[tuple[ast.AST, str, str]] = set()
         found = (node for node in module.nodes if isinstance(node, ast.Attribute) and node.attr in names)
-        for node in sorted(found, key=start_of) if names else ():
-            if not is_name(node.value, "self"):
-                continue
+        for node in sorted(found, key=start_of):
             above = module.parents[node]
             is_call = isinstance(above, ast.Call) and above.func is node
-            place = (module.scope_at(node).node, node.attr)
+            place = (module.scope_at(node).node, dotted(node.value), node.attr)
             if is_call or not isinstance(node.ctx, ast.Load) or place in seen:
                 continue
-            facts = self._lacking_self(module, node, own)
-            if facts is None or self.suppliers.may_be_mixed_in(facts):
-                continue
-            if not may_be_inner(self.project, facts, node.attr):
+            facts = self._lacking_read(module, node, own, made)
+            if facts is not None and not may_be_inner(self.project, facts, node.attr):
                 seen.add(place)
                 near = alike(self.project, self.attributes, node.attr, facts, getattr(place[0], "name", ""))
                 yield self._dated(Lacking(node, facts, near, hidden=is_hidden(module, node), is_call=False))
+
+    def _lacking_read(
+        self, module: Module, node: ast.Attribute, own: dict[ClassFacts, set[str]], made: Made
+    ) -> ClassFacts | None:
+        """The class of the project that surely lacks a name that is read and not called."""
+        if is_name(node.value, "self"):
+            facts = self._lacking_self(module, node, own)
+            return facts if facts is not None and not self.suppliers.may_be_mixed_in(facts) else None
+        owner = self._owner_at(module, node, made)
+        if not isinstance(owner, ClassFacts) or is_for_type_checkers(module, node):
+            return None
+        return owner if self._is_sure(module, node, owner) else None
 
     def _class_around(self, module: Module, use: ast.Attribute, me: str) -> ClassFacts | None:
         """The class of whose method ``me`` is the first parameter, at the place of a use."""
@@ -267,14 +282,17 @@ class Objects:
         return None
 
     def _judge_made(self, module: Module, call: ast.Call, use: ast.Attribute, made: Made) -> Lacking | None:
+        owner = self._owner_at(module, use, made)
+        return self._confirmed(module, call, owner) if owner is not None else None
+
+    def _owner_at(self, module: Module, use: ast.Attribute, made: Made) -> Owner | None:
+        """The class of the object that a name is used on and that may lack it."""
         name = dotted(use.value)
         facts = self._class_around(module, use, "self") if name.startswith("self.") else None
         found = module.scope_at(use).find(name)
         scope = facts.scope if facts is not None else found[0] if found is not None else module.scope
         owner, left = made.get((scope, name), (None, set[str]()))
-        if owner is None or use.attr not in left or self._is_given_away(module, scope, name):
-            return None
-        return self._confirmed(module, call, owner)
+        return owner if use.attr in left and not self._is_given_away(module, scope, name) else None
 
     def _is_given_away(self, module: Module, scope: Scope, variable: str) -> bool:
         """Whether the variable goes to a function that may add attributes to it."""

@@ -1,32 +1,38 @@
-"""What a file calls methods on, and what makes these objects, by its summary."""
+"""What a file asks objects for, called or not, and what makes these objects, by its summary."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
 
 from forklint.knowledge.torch_api import RETURN_SELF
 from forklint.summaries.summary import CLASS, Summary
 
 SELF = "self"
 Called = dict[str, set[str]]
-"""The names that are called as methods, by the variable or attribute that they are called on."""
+"""The names that are called as methods, or that are read, by the variable or attribute that has to have them."""
 
 
 class Calls:
-    """The calls of methods in one file."""
+    """The calls of methods in one file, and the reads of attributes."""
 
     def __init__(self, summary: Summary | None) -> None:
         """``summary``: None for a file that cannot be read, which calls nothing."""
         self._summary = summary
         self._known: dict[int, Called] = {}
+        self._known_reads: dict[int, Called] = {}
 
     def on_variables(self, number: int) -> Called:
         """What is called on each variable, in a scope and in those below it."""
         known = self._known.get(number)
         if known is None:
-            known = self._known[number] = {}
-            for call in self._below(number):
-                variable, _, name = call.partition(".")
-                if name.isidentifier():
-                    known.setdefault(variable, set()).add(name)
+            known = self._known[number] = _by_owner(self._below(number))
+        return known
+
+    def read_on_variables(self, number: int) -> Called:
+        """What is read on each variable and not called, in a scope and in those below it; no special names."""
+        known = self._known_reads.get(number)
+        if known is None:
+            known = self._known_reads[number] = _plain(_by_owner(self._read_below(number), inner=True))
         return known
 
     def read(self, number: int) -> set[str]:
@@ -37,16 +43,17 @@ class Calls:
 
     def on_kept(self, number: int) -> Called:
         """What is called on each attribute of ``self``, in the outermost class or function around a scope."""
-        found = Called()
+        return _by_owner(_on_self(self._below(self._outermost(number))))
+
+    def read_on_kept(self, number: int) -> Called:
+        """What is read on each attribute of ``self`` and not called, as ``on_kept`` gives what is called."""
+        return _plain(_by_owner(_on_self(self._read_below(self._outermost(number))), inner=True))
+
+    def _outermost(self, number: int) -> int:
         scopes = self._summary.scopes if self._summary is not None else ()
         while scopes and scopes[number].parent > 0:
             number = scopes[number].parent
-        for call in self._below(number):
-            if call.startswith("self."):
-                attribute, _, name = call[len("self.") :].partition(".")
-                if name.isidentifier():
-                    found.setdefault(attribute, set()).add(name)
-        return found
+        return number
 
     def made(self) -> set[str]:
         """The attributes of ``self`` that some line gives what may be a new object."""
@@ -62,6 +69,32 @@ class Calls:
         if self._summary is None:
             return set()
         return set().union(*(self._summary.scopes[at].calls for at in self._summary.below(number)))
+
+    def _read_below(self, number: int) -> set[str]:
+        if self._summary is None:
+            return set()
+        scopes = [self._summary.scopes[at] for at in self._summary.below(number)]
+        longer = (call for scope in scopes for call in scope.calls if call.count(".") > 1 + call.startswith(f"{SELF}."))
+        return set().union(longer, *(scope.dotted - scope.stores for scope in scopes))
+
+
+def _by_owner(spellings: Iterable[str], *, inner: bool = False) -> Called:
+    """Names by what stands before their first dot; of longer ones the second part, if that is asked for."""
+    found = Called()
+    for spelling in spellings:
+        owner, _, name = spelling.partition(".")
+        name = name.partition(".")[0] if inner else name
+        if name.isidentifier():
+            found.setdefault(owner, set()).add(name)
+    return found
+
+
+def _on_self(spellings: Iterable[str]) -> Iterator[str]:
+    return (one[len(SELF) + 1 :] for one in spellings if one.startswith(f"{SELF}."))
+
+
+def _plain(read: Called) -> Called:
+    return {owner: {name for name in names if not name.startswith("__")} for owner, names in read.items()}
 
 
 def made_by(value: str, summary: Summary) -> str:

@@ -73,8 +73,8 @@ class UnknownMethod(Rule):
     A subprocess imports the class and looks up the attribute.
 
     ## Known limits
-    Attributes are checked only where they are read on `self`, once in a function. A class without `__init__` that the
-    project never instantiates is checked for calls only, since it may be a mixin. The class of an object is known only
+    An attribute that is read is reported once in a function. A class without `__init__` that the project never
+    instantiates is checked for calls on `self` only, since it may be a mixin. The class of an object is known only
     from the call that creates it: not from an annotation, a function that returns it, a list or table, `with ... as`, a
     choice between two classes, `torch.compile` or the `module` of a wrapper. Attributes of other objects
     (`trainer.meter.reset()`), functions of a module and tensors are not checked. In a class without a base, which may

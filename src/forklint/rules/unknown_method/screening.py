@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import NamedTuple
 
@@ -100,7 +101,9 @@ class Screening:
             for number, value in values:
                 callee = made_by(value, summary) if summary.scopes[number].kind != CLASS else ""
                 called = calls.on_variables(number).get(variable, set()) - EVERY_OBJECT if callee else set()
-                if called and any(self._named_lacks(one, called) for one in self._owners(path, callee)):
+                read = calls.read_on_variables(number).get(variable, set()) if callee else set()
+                owners = self._owners(path, callee) if called or read else ()
+                if any(self._named_lacks(one, called, read) for one in owners):
                     return True
         return False
 
@@ -112,23 +115,28 @@ class Screening:
                 continue
             for number, value in values:
                 callee = made_by(value, summary)
-                called = calls.on_kept(number).get(attribute) if callee else None
-                owners = self._owners(path, callee) if called else ()
-                if called and any(not isinstance(one, str) and self._named_lacks(one, called) for one in owners):
+                called = calls.on_kept(number).get(attribute, set()) if callee else set()
+                read = calls.read_on_kept(number).get(attribute, set()) if callee else set()
+                owners = self._owners(path, callee) if called or read else ()
+                if any(not isinstance(one, str) and self._named_lacks(one, called, read) for one in owners):
                     return True
         return False
 
     def _may_lack_named(self, path: Path, summary: Summary, calls: Calls) -> bool:
         """Whether a class of the file, or a class or an object that it imports, may lack what is called on it."""
-        on = calls.on_variables(0)
+        on, read_on = calls.on_variables(0), calls.read_on_variables(0)
         for number in summary.classes:
-            called = missed_on_classes(on.get(summary.scopes[number].name, set()))
-            if called and self._lacks(Definition(path, number), called):
+            name = summary.scopes[number].name
+            used = missed_on_classes(on.get(name, set()) | read_on.get(name, set()))
+            if used and self._lacks(Definition(path, number), used):
                 return True
-        for alias in on.keys() & summary.by_alias.keys():
-            is_member = any(one.attribute for one in summary.by_alias[alias])
-            called = missed_on_classes(on[alias] - EVERY_OBJECT) if is_member else set()
-            if called and any(self._named_lacks(one, called) for one in self._imported(path, alias)):
+        for alias in (on.keys() | read_on.keys()) & summary.by_alias.keys():
+            if not any(one.attribute for one in summary.by_alias[alias]):
+                continue
+            called = missed_on_classes(on.get(alias, set()) - EVERY_OBJECT)
+            read = missed_on_classes(read_on.get(alias, set()) - EVERY_OBJECT)
+            owners = self._imported(path, alias) if called or read else ()
+            if any(self._named_lacks(one, called, read) for one in owners):
                 return True
         return False
 
@@ -177,13 +185,14 @@ class Screening:
 
     # What a class has
 
-    def _named_lacks(self, named: Named, called: set[str] | frozenset[str]) -> bool:
+    def _named_lacks(self, named: Named, called: AbstractSet[str], read: AbstractSet[str] = frozenset()) -> bool:
+        """Whether something may lack what is called on it; or what is read, if it is of a class of the project."""
         if isinstance(named, Definition):
-            return self._lacks(named, called)
+            return self._lacks(named, called | read)
         names = torch_class(named) if named else None
         return named is None or (names is not None and not called <= names.every)
 
-    def _lacks(self, definition: Definition, called: set[str] | frozenset[str]) -> bool:
+    def _lacks(self, definition: Definition, called: AbstractSet[str]) -> bool:
         """Whether an object of a class may lack one of the names."""
         left = {name for name in called - EVERY_OBJECT if not patches().supply(name)}
         waiting = [definition] if left else []
