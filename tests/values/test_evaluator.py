@@ -853,8 +853,38 @@ ATTRIBUTES = {
         ),
         "4",
     ),
-    "that a table of all attributes may set": (
+    "that a table of all attributes sets": (
         "class A:\n    def __init__(self, **kw):\n        self.n = 1\n        self.__dict__.update(kw)\nask(A(n=2).n)",
+        "2",
+    ),
+    "that a table of all attributes leaves as it is": (
+        "class A:\n    def __init__(self, **kw):\n        self.n = 1\n        vars(self).update(kw)\nask(A(m=2).n)",
+        "1",
+    ),
+    "that a table which nobody knows may set": (
+        "class A:\n    def __init__(self, kw):\n        self.n = 1\n        self.__dict__.update(kw)\nask(A(load()).n)",
+        "?",
+    ),
+    "that a loop over a mapping sets": (
+        (
+            "class A:\n    def __init__(self, kw):\n        self.n = 1\n        self.take(kw)\n"
+            "    def take(self, kw):\n        for k, v in kw.items():\n            if hasattr(self, k):\n"
+            "                setattr(self, k, v)\nask(A({'n': 3}).n)"
+        ),
+        "3",
+    ),
+    "that a loop may change on the way": (
+        (
+            "class A:\n    def __init__(self, kw):\n        self.n = 1\n        for k, v in kw.items():\n"
+            "            if v:\n                setattr(self, k, v)\nask(A({'n': 3}).n)"
+        ),
+        "?",
+    ),
+    "that a loop sets to something else": (
+        (
+            "class A:\n    def __init__(self, kw):\n        for k, v in kw.items():\n"
+            "            setattr(self, k, v + 1)\nask(A({'n': 3}).n)"
+        ),
         "?",
     ),
     "beside a table that is updated": (

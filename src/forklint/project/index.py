@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -152,7 +153,15 @@ class Project(ProjectModules):
                 found = self._member(target, name, hops - 1)
                 if found is not None:
                     return found
-        return None
+        return self._from_outside(module, name)
+
+    def _from_outside(self, module: Module, name: str) -> External | None:
+        """What a star takes from outside the project, if there is one such star, and nothing else binds the name."""
+        kinds = [self.find_module(module, star.module, star.level) for star in module.scope.stars]
+        outside = {kind.name for kind in kinds if isinstance(kind, External)}
+        if len(outside) != 1 or None in kinds or hasattr(builtins, name):
+            return None
+        return External(f"{outside.pop()}.{name}")
 
     def member(self, owner: Symbol, name: str) -> Symbol | None:
         """What ``owner.name`` means; None if that is not certain."""

@@ -29,6 +29,7 @@ from forklint.values.model import (
     perhaps,
     told,
 )
+from forklint.values.taken import sets_any, taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,6 +49,12 @@ def attribute(evaluator: Evaluator, owner: Instance, name: str) -> Found:
     if name == HPARAMS:
         return _hyperparameters(evaluator, owner)
     stored = _all_stores(evaluator, owner, name)
+    if stored is None and owner.made is not None:
+        init = evaluator.project.method(facts, "__init__")
+        found = taken(evaluator, owner, name, lambda one: _frame_of(evaluator, owner, init, one))
+        if found is not None:
+            return found
+        stored = _named_stores(evaluator, owner, name)
     if stored is None:
         return _in_heirs(evaluator, owner, name)
     if stored:
@@ -91,18 +98,31 @@ def stores(evaluator: Evaluator, owner: Instance, name: str) -> list[Expression 
 def _all_stores(evaluator: Evaluator, owner: Instance, name: str) -> list[Expression | None] | None:
     """The same; a part of what a call returns is written as an index of that call."""
     facts = owner.facts
-    if any(_sets_any(evaluator, one) for one in evaluator.project.ancestry(facts).classes):
+    if any(sets_any(evaluator, one) for one in evaluator.project.ancestry(facts).classes):
         return None
     if owner.made is None and any(_has_own(heir, name) for heir in evaluator.project.subclasses(facts)):
         return None
+    return _named_stores(evaluator, owner, name)
+
+
+def _named_stores(evaluator: Evaluator, owner: Instance, name: str) -> list[Expression | None]:
+    """The same by those that name the attribute."""
+    facts = owner.facts
     find = lambda: _find_stores(evaluator, facts, name)  # noqa: E731 - it is short
     init = evaluator.project.method(facts, "__init__")
     found: list[Expression | None] = []
     for function, value in evaluator.project.answer("what methods assign", (facts, name), find):
-        made = _made_with(evaluator, owner, init, function) if init is not None and owner.made is not None else None
-        frame = made or _called_on(evaluator, owner, function)
+        frame = _frame_of(evaluator, owner, init, function)
         found.append(Expression(function.module, function.scope, value, frame) if value is not None else None)
     return found
+
+
+def _frame_of(
+    evaluator: Evaluator, owner: Instance, init: tuple[ClassFacts, scopes.Function] | None, function: FunctionFacts
+) -> Frame | None:
+    """The call of a method of an object that is known: that of its constructor, or the one on its name."""
+    made = _made_with(evaluator, owner, init, function) if init is not None and owner.made is not None else None
+    return made or _called_on(evaluator, owner, function)
 
 
 def _made_with(
@@ -199,27 +219,6 @@ def kept_as(project: Project, facts: ClassFacts, parameter: str) -> Iterator[tup
         for attribute, value in entries.stored(statement, first_parameter(found[1])):
             if is_name(value.values[0] if isinstance(value, ast.BoolOp) else value, parameter):
                 yield attribute, statement
-
-
-def _sets_any(evaluator: Evaluator, facts: ClassFacts) -> bool:
-    """Whether a class sets attributes of its objects whose names the text does not say."""
-    find = lambda: any(map(_is_dynamic, nodes_below(facts.node)))  # noqa: E731 - it is short
-    return evaluator.project.answer("sets attributes unnamed", facts, find)
-
-
-def _is_dynamic(node: ast.AST) -> bool:
-    """Whether a node is ``setattr(self, name, ...)``, or changes ``self.__dict__`` as a whole or by a key."""
-    if isinstance(node, ast.Call):
-        if isinstance(node.func, ast.Attribute):
-            return node.func.attr == "update" and _is_table_of_self(node.func.value)
-        is_setting = is_name(node.func, "setattr") and len(node.args) > 1 and is_name(node.args[0], "self")
-        return is_setting and not text_of(node.args[1])
-    inside = node.value if isinstance(node, ast.Subscript) else node
-    return isinstance(getattr(node, "ctx", None), ast.Store) and _is_table_of_self(inside)
-
-
-def _is_table_of_self(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == "__dict__" and is_name(node.value, "self")
 
 
 def _has_own(facts: ClassFacts, name: str) -> bool:

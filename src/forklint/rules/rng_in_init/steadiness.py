@@ -30,9 +30,12 @@ class Seed:
     """Whether it is torch's seed of the worker: of 64 bits, and another one in each epoch."""
     numpy: bool = False
     """Whether it is an integer of NumPy, which not all that wants a seed takes."""
+    fresh: bool = False
+    """Whether it differs from worker to worker and from epoch to epoch."""
 
     def __or__(self, other: Seed) -> Seed:
-        return Seed(self.by_worker or other.by_worker, self.large or other.large, self.numpy or other.numpy)
+        numpy, fresh = self.numpy or other.numpy, self.fresh or other.fresh
+        return Seed(self.by_worker or other.by_worker, self.large or other.large, numpy, fresh)
 
 
 STEADY = Seed()
@@ -64,6 +67,8 @@ class Seeds:
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
             if self._is_first_word(source):
                 return Seed(numpy=True)
+            if self._is_generated(source.part(node.value)):
+                return Seed(by_worker=True, numpy=True, fresh=True)
             return STEADY if _is_setting(str(node.slice.value)) and not _changes(node) else None
         return self._called(source, node, hops) if isinstance(node, ast.Call) else None
 
@@ -117,6 +122,15 @@ class Seeds:
             return any(self._is_first_word(one, keys) for one in parts)
         is_state = isinstance(node, ast.Call) and not keys
         return is_state and qualified(self._evaluator, source.part(node.func)) == "numpy.random.get_state"  # type: ignore[attr-defined]
+
+    def _is_generated(self, words: Expression) -> bool:
+        """Whether it is ``np.random.SeedSequence(...).generate_state(...)``: an array of integers of NumPy."""
+        for one in (words, *origins(self._evaluator, words)):
+            function = one.node.func if isinstance(one.node, ast.Call) else None
+            if isinstance(function, ast.Attribute) and function.attr == "generate_state":
+                held = self._evaluator.find(one.part(function.value)).value
+                return isinstance(held, Made) and held.name.rpartition(".")[2] == "SeedSequence"
+        return False
 
     @staticmethod
     def _is_set_again(module: Module, attribute: str) -> bool:

@@ -50,7 +50,8 @@ class Loading:
     """Whether it has workers only if the user asks for some."""
 
 
-Loadings = dict[FunctionFacts, list[Loading]]
+Loadings = dict[FunctionFacts, list[Loading | None]]
+"""By the function, what is given it; None for a loader that surely starts no workers."""
 
 
 @dataclass(frozen=True)
@@ -112,8 +113,9 @@ def worker_seeds(project: Project, module: Module) -> Iterator[WorkerSeeds]:
         return
     for function in module.functions:
         if _seeds_something(function.node):
-            loadings = loadings_of(project, function)
-            by_name = not loadings and _is_named_so(function)
+            given = given_to(project, function)
+            by_name = not given and _is_named_so(function)
+            loadings = [one for one in given if one is not None]
             if by_name or any(not one.evaluates for one in loadings):
                 yield from _judged(project, module, function, loadings)
     for function, loaded in endless_or_unknown(project, module) if GIVES in module.document.text else ():
@@ -131,11 +133,12 @@ def _judged(project: Project, module: Module, function: Beginning, loadings: lis
     taken = [one.undrawn for one in loadings if not one.evaluates]
     harmless = frozenset[str]().union(*taken).intersection(*taken)
     by_option = bool(loadings) and all(one.by_option for one in loadings if not one.evaluates)
-    given = list(_seedings(project, module, function))
+    given = [one for one in _seedings(project, module, function) if not one.seed.fresh or one.seed.numpy]
     refused = tuple(one for one in given if one.seed.numpy and one.seeder.plain)
     if refused and project.settings.target_python[1] >= REFUSES:
         yield WorkerSeeds(module, function, refused, repeats=True, by_option=by_option, refused=True)
         given = [one for one in given if one not in refused]
+    given = [one for one in given if not one.seed.fresh]
     found = [one for one in given if one.seed.large or not harmless.issuperset(one.streams)]
     large = [one for one in found if one.seed.large and one.seeder.most]
     if large:
@@ -192,8 +195,8 @@ def _is_named_so(function: FunctionFacts) -> bool:
     return function.node.name in words.functions and worker_number(function) in words.numbers
 
 
-def loadings_of(project: Project, function: FunctionFacts) -> list[Loading]:
-    """The loaders that are given a function as ``worker_init_fn``, by itself or within ``partial``."""
+def given_to(project: Project, function: FunctionFacts) -> list[Loading | None]:
+    """The loaders that are given a function as ``worker_init_fn``, or a ``partial`` of it; None without workers."""
     wanted = str(function.module.path)
     paths = project.where(WORD, GIVEN_AS)
     modules = [project.module(path) for path in paths if wanted in _files_given(project, path)]
@@ -229,9 +232,8 @@ def _note_loading(project: Project, module: Module, given: ast.keyword, found: L
     call = module.parents[given]
     if isinstance(call, ast.Call):
         function = _function_of(project, module, module.scope_at(call), given.value)
-        loading = _loading(project, module, call) if function is not None else None
-        if function is not None and loading is not None:
-            found.setdefault(function, []).append(loading)
+        if function is not None:
+            found.setdefault(function, []).append(_loading(project, module, call))
 
 
 def _note_stored(project: Project, module: Module, node: ast.Assign, found: Loadings) -> None:

@@ -17,11 +17,16 @@ if TYPE_CHECKING:
     from forklint.edits.tree import Tree
     from forklint.project.module import Module
     from forklint.rules.unknown_method.iterators import OldNext
+    from forklint.rules.unknown_method.module_names import LackingName
     from forklint.rules.unknown_method.nearest import Nearest
     from forklint.rules.unknown_method.objects import Lacking, Objects
     from forklint.rules.unknown_method.removed import Removed
     from forklint.rules.unknown_method.screening import Screening
     from forklint.rules.unknown_method.torch_names import Misspelt
+
+    Wrong = Lacking | LackingName | Misspelt | OldNext | Removed
+
+HIDDEN = "; the `except` around it hides the error"
 
 
 class UnknownMethod(Rule):
@@ -77,7 +82,7 @@ class UnknownMethod(Rule):
     instantiates is checked for calls on `self` only, since it may be a mixin. The class of an object is known only
     from the call that creates it: not from an annotation, a function that returns it, a list or table, `with ... as`, a
     choice between two classes, `torch.compile` or the `module` of a wrapper. Attributes of other objects
-    (`trainer.meter.reset()`), functions of a module and tensors are not checked. In a class without a base, which may
+    (`trainer.meter.reset()`) and tensors are not checked. In a class without a base, which may
     be a mixin, `super()` is checked only for methods of `unittest.TestCase`. For objects of torch, names of up to four
     letters are too short to compare. A module that imports nothing of the project, is not in a package and does not
     mention torch is not checked, even if a training script imports it, and neither are subclasses of classes from
@@ -124,6 +129,7 @@ class UnknownMethod(Rule):
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Calls of methods that are not there, names of torch that are misspelt, and iterators asked as in Python 2."""
         from forklint.rules.unknown_method.iterators import old_nexts
+        from forklint.rules.unknown_method.module_names import lacking_names
         from forklint.rules.unknown_method.removed import removed
         from forklint.rules.unknown_method.torch_names import misspelt
 
@@ -139,6 +145,10 @@ class UnknownMethod(Rule):
                 severity=Severity.INFO if lacking.hidden or lacking.excuse else None,
                 facts=lacking,
             )
+        for absent in lacking_names(self.project, module):
+            message = f"the module `{absent.owner_name}` has no `{absent.name}`{_hint(absent.near)}"
+            message, severity = (f"{message}{HIDDEN}", Severity.INFO) if absent.hidden else (message, None)
+            yield Suspect(absent.node, absent.name, message, self.settings.cells, severity=severity, facts=absent)
         for wrong in misspelt(self.project, module):
             severity = Severity.INFO if wrong.excuse else None
             message = f"`{wrong.owner.path}` has no `{wrong.name}`{_hint(wrong.near)}{_former(wrong)}"
@@ -153,15 +163,18 @@ class UnknownMethod(Rule):
             yield Suspect(gone.node, gone.path, message, self.settings.cells, severity=severity, facts=gone)
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
-        """The name, and the class of the project or the module or class of torch that lacks it."""
+        """The name, and the class or module of the project, or that of torch, that lacks it."""
         from forklint.project.module import ClassFacts
         from forklint.rules.unknown_method.iterators import ITERATOR, OldNext
+        from forklint.rules.unknown_method.module_names import LackingName
         from forklint.rules.unknown_method.objects import Lacking
         from forklint.rules.unknown_method.removed import Removed
 
-        wrong: Lacking | Misspelt | OldNext | Removed = suspect.facts
+        wrong: Wrong = suspect.facts
         if isinstance(wrong, OldNext):
             return {"name": suspect.subject, "torch": ITERATOR}
+        if isinstance(wrong, LackingName):
+            return {"name": wrong.name, "class": (str(wrong.owner.path), "")}
         if isinstance(wrong, Removed):
             above, _, name = wrong.path.rpartition(".")
             return {"name": name, "torch": above}
@@ -192,7 +205,7 @@ class UnknownMethod(Rule):
         from forklint.rules.unknown_method.objects import Lacking
         from forklint.rules.unknown_method.removed import Removed
 
-        wrong: Lacking | Misspelt | OldNext | Removed = suspect.facts
+        wrong: Wrong = suspect.facts
         instead = _instead(wrong)
         if instead or isinstance(wrong, Removed):
             yield from [Proposal(instead, Applicability.DISPLAY)] if instead else []
@@ -227,7 +240,7 @@ def _method_message(lacking: Lacking) -> str:
     if isinstance(owner, ApiNames):
         hint = "; the wrapped object has it, under `.module`" if lacking.wrapped else _hint(lacking.near)
         return f"`{owner.path}` has no `{lacking.name}`{hint}{_former(lacking)}"
-    hidden = "; the `except` around it hides the error" if lacking.hidden else ""
+    hidden = HIDDEN if lacking.hidden else ""
     if lacking.is_above:
         return f"no base of `{owner.name}` has a method `{lacking.name}`{_former(lacking)}{hidden}"
     kind = "method" if lacking.is_call else "attribute"
@@ -242,11 +255,12 @@ def _former(wrong: Lacking | Misspelt) -> str:
     return f" since torch {wrong.gone.version}{excuse}"
 
 
-def _instead(wrong: Lacking | Misspelt | OldNext | Removed) -> str:
+def _instead(wrong: Wrong) -> str:
     """What to use instead of what torch no longer has, if it is known."""
     from forklint.rules.unknown_method.iterators import OldNext
+    from forklint.rules.unknown_method.module_names import LackingName
 
-    gone = wrong.gone if not isinstance(wrong, OldNext) else None
+    gone = wrong.gone if not isinstance(wrong, (OldNext, LackingName)) else None
     return gone.instead if gone is not None else ""
 
 

@@ -1,8 +1,8 @@
 """Whether a name may be missing in a file, judged by summaries: what needs no tree is told apart from what does.
 
-It answers no only where `objects.lacking` and `torch_names.misspelt` surely find nothing. So it takes a name for
-there only if the class itself binds it, or a base that is followed to its file, and follows only what can be read in
-one way: whatever else a name may mean to them, they say nothing then.
+It answers no only where `objects.lacking`, `module_names.lacking_names` and `torch_names.misspelt` find nothing. So it
+takes a name for there only if the class itself binds it, or a base that is followed to its file, and follows only what
+can be read in one way: whatever else a name may mean to them, they say nothing then.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from forklint.project.index import Project
 from forklint.project.meanings import INSIDE, MODULE, Definition, Meanings, Place
 from forklint.rules.unknown_method.attributes import EVERY_OBJECT, missed_on_classes
 from forklint.rules.unknown_method.members import INVENTING, REACHING_BACK, REGISTERING, members_of
+from forklint.rules.unknown_method.module_names import may_lack_names
 from forklint.rules.unknown_method.receivers import SELF, Calls, made_by
 from forklint.rules.unknown_method.removed import may_need
 from forklint.rules.unknown_method.supers import SUPER, TEST_HOOKS
@@ -69,6 +70,7 @@ class Screening:
             or self._may_lack_made(path, summary, calls)
             or self._may_lack_kept(path, summary, calls)
             or self._may_lack_named(path, summary, calls)
+            or may_lack_names(self.project, path, summary)
         )
 
     # What is called on what

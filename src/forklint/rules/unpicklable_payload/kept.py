@@ -12,8 +12,9 @@ from forklint.handles.shapes import CONTAINER_METHODS
 from forklint.knowledge.unpicklable import keeper
 from forklint.project.bindings import block_of
 from forklint.project.entries import stored
+from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts
-from forklint.project.nodes import start_of
+from forklint.project.nodes import is_before, start_of
 from forklint.project.scopes import Function, statements
 from forklint.project.spelling import dotted, first_parameter, is_name
 from forklint.rules.unpicklable_payload.values import Culprit
@@ -74,6 +75,43 @@ class Objects:
             ]
         finally:
             self._asked.discard(facts)
+
+    def set_on(self, there: Expression, name: ast.Name, depth: int) -> Culprit | None:
+        """What is refused in what an object is given after it was made: ``dataset.transform = ...``, by a method."""
+        if not isinstance(there.node, ast.Call):
+            return None
+        symbol = self._project.resolve(there.module, there.scope, there.node.func)
+        if not isinstance(symbol, (ClassFacts, External)) or (isinstance(symbol, ClassFacts) and self.chooses(symbol)):
+            return None
+        for statement in statements(there.scope.node.body):
+            if is_before(there.node, statement) and is_before(statement, name):
+                found = self._set_by(there, statement, name.id, symbol, depth)
+                if found is not None:
+                    return found
+        return None
+
+    def _set_by(
+        self, there: Expression, statement: ast.stmt, name: str, symbol: ClassFacts | External, depth: int
+    ) -> Culprit | None:
+        """What is refused in what one statement gives to an object of a class by a name."""
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        if isinstance(statement, ast.Assign) and isinstance(target, ast.Attribute) and is_name(target.value, name):
+            found = self._unpicklable.of(there.part(statement.value), depth - 1)
+            return found.kept_as(target.attr, None) if found is not None and isinstance(symbol, ClassFacts) else found
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        on = call.func.value if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
+        if call is None or not isinstance(symbol, ClassFacts) or not is_name(on, name):
+            return None
+        return self.told(there.part(call), Instance(symbol, call=there), depth)
+
+    def told(self, call: Expression, owner: Instance, depth: int) -> Culprit | None:
+        """What is refused in what an object keeps by a call of one of its methods: ``dataset.map(function)``."""
+        function = call.node.func  # type: ignore[attr-defined]
+        found = method(self._project, owner, function.attr)
+        if found is None or found[0].node.decorator_list or owner.facts in self._asked or self.chooses(owner.facts):
+            return None
+        frame = Frame(found[0], arguments.of_call(self._unpicklable.evaluator, call), owner, call.frame)
+        return next(self._run(frame, owner, depth - 1, {found[0].node}), None)
 
     def _stored(self, owner: Instance, given: Expression, depth: int) -> Iterator[Culprit]:
         found = method(self._project, owner, "__init__")

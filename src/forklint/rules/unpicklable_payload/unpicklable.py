@@ -12,11 +12,10 @@ from forklint.knowledge.handles import openers
 from forklint.knowledge.unpicklable import Keeper, have_views, keeper, refused
 from forklint.project.bindings import binder_of, reaching
 from forklint.project.guard import guard_of
-from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts, Module
-from forklint.project.nodes import is_before, nodes_below
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Kind, Scope, statements
-from forklint.project.spelling import is_name, last_name
+from forklint.project.spelling import last_name
 from forklint.rules.unpicklable_payload.by_name import memoized_in, module_in
 from forklint.rules.unpicklable_payload.handed_over import drawn_from, given_by_callers
 from forklint.rules.unpicklable_payload.libraries import names_meant
@@ -181,7 +180,7 @@ class Unpicklable:
         if isinstance(handed, Expression) and handed in nearer and getattr(handed.node, "value", "") is not None:
             nearer = (handed,)  # what replaces None does not count
         for there in nearer:
-            found = self.of(there, depth - 1) or self._set_on(there, node, depth)
+            found = self.of(there, depth - 1) or self.objects.set_on(there, node, depth)
             if found is not None:
                 return found
         bindings = (given.scope.find(node.id) or (given.scope, []))[1]
@@ -229,25 +228,6 @@ class Unpicklable:
         if found is None and isinstance(owner, Instance):
             found = self.first(behind_in_heirs(self.evaluator, owner, node.attr), depth)
         return found or module_in(self.project, given)
-
-    def _set_on(self, there: Expression, name: ast.Name, depth: int) -> Culprit | None:
-        """What is refused in an attribute that is set on an object after it was made: ``dataset.transform = ...``."""
-        if not isinstance(there.node, ast.Call):
-            return None
-        symbol = self.project.resolve(there.module, there.scope, there.node.func)
-        if isinstance(symbol, ClassFacts):
-            if self.objects.chooses(symbol):
-                return None
-        elif not isinstance(symbol, External):
-            return None
-        for statement in statements(there.scope.node.body):
-            if isinstance(statement, ast.Assign) and is_before(there.node, statement) and is_before(statement, name):
-                target = statement.targets[0]
-                if isinstance(target, ast.Attribute) and is_name(target.value, name.id):
-                    found = self.of(there.part(statement.value), depth - 1)
-                    if found is not None:
-                        return found.kept_as(target.attr, None) if isinstance(symbol, ClassFacts) else found
-        return None
 
     def definition(self, symbol: FunctionFacts | ClassFacts) -> Culprit | None:
         """What is wrong with a definition, told where it stands."""
@@ -355,6 +335,9 @@ class Unpicklable:
             return Culprit(Why.GENERATOR, given.module, node, words, GENERATOR)
         if function.attr in RETURN_THEMSELVES:
             return self.of(given.part(function.value), depth - 1)
+        owner, result = (self.evaluator.find(one).value for one in (given.part(function.value), given))
+        if isinstance(owner, Instance) and isinstance(result, Instance) and result.facts == owner.facts:
+            return self.objects.told(given, owner, depth) or self.of(given.part(function.value), depth - 1)
         return self.stages.added(given, node, depth)
 
     def _is_dictionary(self, given: Expression) -> bool:

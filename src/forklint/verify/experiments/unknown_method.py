@@ -33,7 +33,7 @@ class UnknownMethod(Experimenter):
         elif in_function(place[1]):
             return inconclusive(f"`{place[1]}` is defined inside a function", "move the class to the top of its module")
         else:
-            owner = place[1]
+            owner = place[1] or Path(place[0]).stem
             spec |= importing(place, self.context.root)
         command = ("-m", "forklint_harness.tasks.names")
         subject = Subject("class", command, self.context.root, environment=self.context.variables)

@@ -106,7 +106,7 @@ def owner_of(spec: Dict[str, Any]) -> Any:
         if folder not in sys.path:
             sys.path.insert(0, folder)
     found: Any = importlib.import_module(spec["module"])
-    for part in spec["qualname"].split("."):
+    for part in filter(None, spec["qualname"].split(".")):  # a module itself has no name in it
         found = getattr(found, part)
     return found
 
