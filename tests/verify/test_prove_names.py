@@ -100,3 +100,15 @@ def test_a_misspelt_name_of_torch(verdict) -> None:
     (found,) = verdict("import torch\n\ntorch.set_num_thread(1)\n", expect=1)
     error = "AttributeError: module 'torch' has no attribute 'set_num_thread'"
     assert found["evidence"] == f"{error}; with the fix, `set_num_threads`, it exists"
+
+
+def test_a_name_of_a_module_is_looked_up_in_it(verdict, tmp_path: Path) -> None:
+    (tmp_path / "settings.py").write_text("EPOCHS = 3\n")
+    (found,) = verdict(
+        "import torch\nimport settings\n\nif __name__ == '__main__':\n    print(settings.ROUNDS)\n", expect=1
+    )
+    assert found["verdict"] == "confirmed"
+    assert (
+        found["evidence"]
+        == "AttributeError: module 'settings' has no attribute 'ROUNDS'; if it is defined, it is found"
+    )
