@@ -17,6 +17,7 @@ class Patches:
     given: frozenset[str]
     mixed_in: frozenset[str]
     changing: frozenset[str]
+    reparametrizing: frozenset[str]
     harmless: frozenset[str]
     attached: Mapping[tuple[str, str], frozenset[str]]
     """By package and class."""
@@ -33,16 +34,16 @@ class Patches:
         """Whether a function outside the project, by its qualified name, may give other names to what it gets."""
         package = name.partition(".")[0]
         is_known = package in self.harmless or package == "builtins" or package in sys.stdlib_module_names
-        return name in self.changing or not is_known
+        return name in self.changing or name in self.reparametrizing or not is_known
 
 
 @cache
 def patches() -> Patches:
     """Read the lists once."""
     table = knowledge.table("patches.toml")
-    names = ("given", "mixed_in", "changing", "harmless")
+    names = ("given", "mixed_in", "changing", "reparametrizing", "harmless")
     attached = {
         (package, row["base"]): frozenset(row["names"]) for row in table["attached"] for package in row["packages"]
     }
-    given, mixed_in, changing, harmless = (frozenset(table[name]) for name in names)
-    return Patches(given, mixed_in, changing, harmless, attached)
+    given, mixed_in, changing, reparametrizing, harmless = (frozenset(table[name]) for name in names)
+    return Patches(given, mixed_in, changing, reparametrizing, harmless, attached)

@@ -39,8 +39,15 @@ def is_excused(module: Module, node: ast.AST, name: str) -> bool:
 
 
 def is_fallback(module: Module, node: ast.AST) -> bool:
-    """Whether code runs only where another name is missing: in a handler of that, or in a function there."""
-    return any(isinstance(one, ast.ExceptHandler) and _names(one, EXPECTING) for one in module.above(node))
+    """Whether code runs only where another name is missing: in a handler of that, or in a function there.
+
+    A handler of every exception counts where the ``try`` is there for one statement.
+    """
+    handlers = [one for one in module.above(node) if isinstance(one, ast.ExceptHandler)]
+    return any(
+        _names(one, EXPECTING) or (_catches(one, CATCHING_ALL) and _is_one_line(module.parents[one]))
+        for one in handlers
+    )
 
 
 def is_method_excused(module: Module, use: ast.Attribute) -> bool:

@@ -91,7 +91,17 @@ def _target(project: Project, path: Path, one: Import) -> Path | None:
         return None  # a folder of the project may have the same name
     if not one.attribute and one.bound != one.module:
         return None  # ``import a.b`` binds ``a``
-    return project.resolver.find(path, f"{one.module}.{one.attribute}".strip("."), one.level)
+    name = f"{one.module}.{one.attribute}".strip(".")
+    target = project.resolver.find(path, name, one.level)
+    return None if target is None or (not one.level and _is_inner(project, path, target, name)) else target
+
+
+def _is_inner(project: Project, path: Path, target: Path, name: str) -> bool:
+    """Whether a module that is imported from the top stands in a package, and is found there only by its scripts."""
+    root = target.parent if target.name == "__init__.py" else target
+    for _ in name.split("."):
+        root = root.parent
+    return root != path.parent and project.has_file(root / "__init__.py")
 
 
 def _has(project: Project, path: Path, name: str) -> bool:

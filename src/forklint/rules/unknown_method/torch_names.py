@@ -11,6 +11,7 @@ from forklint.knowledge.removed import Gone
 from forklint.knowledge.torch_api import ApiNames, gone_from, torch_module
 from forklint.members.attribute_stores import is_assigned_somewhere
 from forklint.members.guards import is_excused, is_fallback, is_hidden
+from forklint.project.certainty import is_certain
 from forklint.project.guard import is_for_type_checkers
 from forklint.project.index import External, Project
 from forklint.project.module import Module
@@ -62,6 +63,8 @@ def _read(project: Project, module: Module, node: ast.Attribute) -> Iterator[Mis
     if owner is None or not isinstance(symbol, External) or symbol.name != f"{owner.path}.{node.attr}":
         return
     root = ast.unparse(node).partition(".")[0]
+    if not is_certain(project, module, module.scope_at(node), ast.Name(root)):
+        return  # another import of the name may be the one that counts
     if not is_excused(module, node, root) and not is_for_type_checkers(module, node):
         yield from _plain(project, module, node, owner, node.attr)
 

@@ -197,7 +197,8 @@ class Unpicklable:
         found = self._evaluated(given, depth) if not isinstance(binder, ast.Lambda) else None
         source = drawn_from(given, binder) if found is None or found.key in self._known else None
         found = self.of(source, depth - 1) if source is not None else found
-        return None if found is not None and found.why is Why.GENERATOR else found
+        is_source = found is not None and found.why in {Why.GENERATOR, Why.VIEW} and not found.path
+        return None if is_source else found
 
     def _defined_by_branch(self, given: Expression, node: ast.Name) -> Culprit | None:
         """What is refused of a function that a branch defines, where another one gives its name something else."""
