@@ -124,7 +124,8 @@ def _find_whether(project: Project, path: Path, name: str) -> bool:
 def _has_double(project: Project, path: Path) -> bool:
     """Whether another file may be meant by the same import: one whose path ends alike, in a package of tests, say."""
     tail = path.parts[-3:] if path.name == "__init__.py" else path.parts[-2:]
-    return any(one != path and one.parts[-len(tail) :] == tail for one in project.files)
+    find = lambda: any(one != path and one.parts[-len(tail) :] == tail for one in project.files)  # noqa: E731 - it is short
+    return project.answer("modules of the same name", path, find, compared=True)
 
 
 def _surely_lacking(project: Project, module: Module, node: ast.Attribute) -> Module | None:
