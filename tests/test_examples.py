@@ -50,7 +50,8 @@ def test_all_five_are_found_where_they_lie(forklint) -> None:
     assert result.returncode == 1
 
 
-@pytest.mark.parametrize("methods", [("spawn",), pytest.param(("fork", "spawn"), marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize("methods", [("spawn",), ("fork", "spawn")])
 def test_what_is_found_is_proved_by_running_it(example: Path, forklint, methods: tuple[str, ...]) -> None:
     need_torch()
     (example / "forklint.toml").touch()

@@ -612,6 +612,18 @@ class Config:
             setattr(self, name, value)
 DataLoader(faces, num_workers=Config().num_workers)
 """,
+        "4",
+    ),
+    "a class that sets whatever a file says": (
+        """\
+import json
+class Config:
+    num_workers = 4
+    def __init__(self, **options):
+        for name, value in options.items():
+            setattr(self, name, value)
+DataLoader(faces, num_workers=Config(**json.load(open("options.json"))).num_workers)
+""",
         "unknown",
     ),
     "a property": (

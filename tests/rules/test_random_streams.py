@@ -123,36 +123,43 @@ def test_forked_workers_share_a_generator(source: str) -> None:
     assert answers("fork")[f"{source},nothing,ends"] == [True, True]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("source", GLOBAL)
 def test_streams_of_the_process_are_fine(source: str) -> None:
     assert answers("fork")[f"{source},nothing,ends"] == [False, False]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("source", GLOBAL)
 def test_a_seed_of_one_s_own_takes_that_away(source: str) -> None:
     assert answers("fork")[f"{source},constant,ends"] == [True, True]
     assert answers("fork")[f"{source},by_worker,ends"] == [False, True]
 
 
+@pytest.mark.soak
 def test_the_first_word_of_numpy_s_state_is_the_same_in_every_epoch() -> None:
     assert answers("fork")["numpy,first_word,ends"] == [False, True]
 
 
+@pytest.mark.soak
 def test_workers_that_live_on_do_not_begin_again() -> None:
     assert answers("fork")["default_rng,nothing,keeps"] == [True, False]
     assert answers("fork")["numpy,by_worker,keeps"] == [False, False]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("source", ["numpy", "random"])
 def test_what_the_fix_seeds_with_is_fine(source: str) -> None:
     assert answers("fork")[f"{source},right,ends"] == [False, False]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("begin", ["large", "large_info"])
 def test_a_seed_of_64_bits_is_refused(begin: str) -> None:
     assert "Seed must be between 0 and 2**32 - 1" in answers("fork")[f"numpy,{begin},ends"]
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="older Pythons take it")
 def test_an_integer_of_numpy_is_refused_by_random() -> None:
     assert answers("fork")["random,word,ends"].startswith("TypeError: ")

@@ -14,9 +14,12 @@ import pytest
 
 from forklint.verify.doctor import HARNESS
 
-pytestmark = pytest.mark.skipif(
-    sys.platform == "win32" or find_spec("torch") is None, reason="passes run in forked processes, and need torch"
-)
+pytestmark = [
+    pytest.mark.soak,
+    pytest.mark.skipif(
+        sys.platform == "win32" or find_spec("torch") is None, reason="passes run in forked processes, and need torch"
+    ),
+]
 PROGRAM = """
 import gc, json, sys
 from forklint_harness.__main__ import module_at
