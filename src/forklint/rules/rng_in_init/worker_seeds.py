@@ -133,7 +133,7 @@ def _judged(project: Project, module: Module, function: Beginning, loadings: lis
     taken = [one.undrawn for one in loadings if not one.evaluates]
     harmless = frozenset[str]().union(*taken).intersection(*taken)
     by_option = bool(loadings) and all(one.by_option for one in loadings if not one.evaluates)
-    given = [one for one in _seedings(project, module, function) if not one.seed.fresh or one.seed.numpy]
+    given = list(_seedings(project, module, function))
     refused = tuple(one for one in given if one.seed.numpy and one.seeder.plain)
     if refused and project.settings.target_python[1] >= REFUSES:
         yield WorkerSeeds(module, function, refused, repeats=True, by_option=by_option, refused=True)

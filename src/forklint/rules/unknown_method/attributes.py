@@ -35,8 +35,9 @@ OWN_SETTINGS = frozenset({"args", "opt", "opts", "cfg", "conf", "config", "names
 COPIERS = frozenset({"setattr", "vars", "update_wrapper"})
 """As they are spelt: functions of Python that give an object other names."""
 FILLING = frozenset({"parse_args", "parse_known_args", "parse_intermixed_args", "parse_known_intermixed_args"})
+"""Methods of the standard library's parser, which store options in the object that they are given."""
 NAMESPACE = "namespace"
-"""Methods of the standard library's parser store options in the object that they are given; and how it is passed."""
+"""The keyword by which they are given it."""
 METACLASS, ABSTRACT_METACLASS = "metaclass", "ABCMeta"
 METACLASSES = frozenset({"builtins.type", "abc.ABCMeta"})
 MAKING = frozenset({"__new__", "__init__", "__prepare__", "__getattr__", "__getattribute__"})
@@ -237,11 +238,9 @@ class Attributes:
 
 
 def _may_set(scope: Scope) -> bool:
-    if (
-        "__dict__" in scope.attributes
-        or NAMESPACE in scope.passed
-        or any(store.endswith(".__class__") for store in scope.stores)
-    ):
+    if "__dict__" in scope.attributes or NAMESPACE in scope.passed:
+        return True
+    if any(store.endswith(".__class__") for store in scope.stores):
         return True
     return any(call.rpartition(".")[2] in _changing() for call in scope.calls)
 

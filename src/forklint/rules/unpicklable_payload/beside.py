@@ -111,7 +111,7 @@ def may_make(project: Project, path: Path) -> bool:
 def _has_object(project: Project, path: Path) -> bool:
     """Whether a file calls what makes an object of the table, stores a module or wraps a function in a memoizer."""
     summary = project.summary(path)
-    if summary is None or not _last(refused()).isdisjoint(summary.called):
+    if summary is None or not _makers().isdisjoint(summary.called):
         return summary is not None
     return project.matches(path, _stored()) or project.matches(path, _memoized(), CACHES)
 
@@ -134,6 +134,12 @@ def _importing(project: Project, path: Path) -> tuple[Path, ...]:
     screen = DatasetScreen(project)
     importers = [one for one in project.graph.importers(path) if one != path]
     return () if is_imported_by_many(project, path) else tuple(filter(screen.defines_dataset, importers))
+
+
+@cache
+def _makers() -> frozenset[str]:
+    """The last names of what makes an object of the table."""
+    return _last(refused())
 
 
 @cache
