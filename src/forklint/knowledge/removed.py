@@ -1,4 +1,8 @@
-"""Typed reader of removed.toml: what torch once had and no longer has."""
+"""Typed reader of what torch once had and no longer has.
+
+removed.toml is written by hand and says what to use instead; removed_api.json, which has the many other names, is
+written by scripts/make_removed.py from the source of all versions.
+"""
 
 from __future__ import annotations
 
@@ -28,16 +32,32 @@ class Gone:
 @cache
 def removed_modules() -> Mapping[str, Gone]:
     """By dotted path."""
-    return {row["path"]: _gone(row) for row in knowledge.table("removed.toml")["module"]}
+    found = {path: _since(version) for path, version in knowledge.table("removed_api.json")["modules"].items()}
+    return found | {row["path"]: _gone(row) for row in knowledge.table("removed.toml")["module"]}
 
 
 @cache
 def removed_from(owner: str) -> Mapping[str, Gone]:
     """By name, what a module or class of torch had."""
+    versions = knowledge.table("removed_api.json")["names"].get(owner, {})
+    found = {name: _since(version) for version, names in versions.items() for name in names}
     rows = knowledge.table("removed.toml")["name"]
-    return {name: _gone(row) for row in rows if row["owner"] == owner for name in row["names"]}
+    return found | {name: _gone(row) for row in rows if row["owner"] == owner for name in row["names"]}
+
+
+def removed_by_hand() -> set[str | tuple[str, str]]:
+    """What removed.toml has: paths of modules, and owners with their names."""
+    table = knowledge.table("removed.toml")
+    return {row["path"] for row in table["module"]} | {
+        (row["owner"], name) for row in table["name"] for name in row["names"]
+    }
 
 
 def _gone(row: Mapping[str, Any]) -> Gone:
     first, second = row["since"]
     return Gone((first, second), row.get("instead", ""), row.get("is_attribute", False))
+
+
+def _since(version: str) -> Gone:
+    first, _, second = version.partition(".")
+    return Gone((int(first), int(second)))

@@ -6,7 +6,7 @@ This is the one place that tells: all that some way leads to (``classes_of``), o
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from forklint.knowledge.loading import names as listed
@@ -18,12 +18,15 @@ from forklint.values.model import Absent, Constant, Expression, Instance, Made, 
 
 if TYPE_CHECKING:
     from forklint.project.module import Module
+    from forklint.project.scopes import Scope
     from forklint.values.evaluator import Evaluator
 
 MOST_LOOKS = 200
 """So many values are looked at for one dataset."""
 WRAPPED = frozenset({"dataset", "datasets", "data"})
 """The parameters by which a wrapper takes what it wraps."""
+DATASETS, COLLATOR = "_dataset", "data_collator"
+"""How the keywords end by which a trainer takes what it loads, and by which it takes what makes batches of it."""
 
 
 def classes_of(evaluator: Evaluator, source: Source) -> tuple[ClassFacts, ...]:
@@ -72,17 +75,23 @@ def _loads(evaluator: Evaluator, module: Module, call: ast.Call) -> bool:
 
 def of_consumer(evaluator: Evaluator, call: Expression) -> tuple[ClassFacts, ...]:
     """The same where the call makes only settings: what the trainer of the module is given to load."""
-    known = {name for row in iteration().consumers if row.keeps_arguments for name in row.classes}
     found: dict[ClassFacts, None] = {}
-    for node in call.module.nodes:
-        if not isinstance(node, ast.Call):
-            continue
-        given = [keyword for keyword in node.keywords if (keyword.arg or "").endswith("_dataset")]
-        scope = call.module.scope_at(node) if given else call.module.scope
-        if given and _is_consumer(evaluator, Expression(call.module, scope, node.func), known):
-            for keyword in given:
-                found |= dict.fromkeys(classes_of(evaluator, Expression(call.module, scope, keyword.value)))
+    for scope, _, keyword in given_to_trainers(evaluator, call.module):
+        if (keyword.arg or "").endswith(DATASETS):
+            found |= dict.fromkeys(classes_of(evaluator, Expression(call.module, scope, keyword.value)))
     return tuple(found)
+
+
+def given_to_trainers(evaluator: Evaluator, module: Module) -> Iterator[tuple[Scope, ast.Call, ast.keyword]]:
+    """Give what a module's trainers get that make loaders of it, by settings: datasets, and what makes batches."""
+    known = {name for row in iteration().consumers if row.keeps_arguments for name in row.classes}
+    for node in module.nodes:
+        given = node.keywords if isinstance(node, ast.Call) else []
+        loaded = [keyword for keyword in given if (keyword.arg or "").endswith((DATASETS, COLLATOR))]
+        if isinstance(node, ast.Call) and loaded:
+            scope = module.scope_at(node)
+            if _is_consumer(evaluator, Expression(module, scope, node.func), known):
+                yield from ((scope, node, keyword) for keyword in loaded)
 
 
 def _is_consumer(evaluator: Evaluator, function: Expression, known: set[str]) -> bool:

@@ -27,7 +27,10 @@ VERSION = re.compile(r"version|VERSION|is_torch|TORCH|" + AVAILABLE.pattern)
 
 
 def is_excused(module: Module, node: ast.AST, name: str) -> bool:
-    """Whether the use of a module, called ``name``, at ``node`` is guarded, not executed, or of another object."""
+    """Whether the use of a module, called ``name``, at ``node`` is guarded, not executed, or of another object.
+
+    ``name``: empty for an import, which is guarded where a condition asks whether anything has a name.
+    """
     if is_never_reached(module, node):
         return True
     for above, below in _around(module, node):
@@ -162,7 +165,7 @@ def _constant(module: Module, test: ast.expr) -> ast.Constant | None:
 
 def _is_question(test: ast.expr, name: str, words: re.Pattern[str]) -> bool:
     for part in nodes_below(test):
-        if _asks(part, name, ""):
+        if _asks(part, name, "") or (not name and isinstance(part, ast.Call) and dotted(part.func) in NAMES):
             return True
         word = last_name(part)
         if isinstance(part, (ast.Name, ast.Attribute)) and (word == "TYPE_CHECKING" or words.search(word)):
@@ -174,6 +177,8 @@ def _is_question(test: ast.expr, name: str, words: re.Pattern[str]) -> bool:
 
 def _asks(node: ast.AST, name: str, attribute: str) -> bool:
     """Whether a node asks what ``name`` is, or whether it has an attribute ("" for any)."""
+    if not name:
+        return False
     if isinstance(node, ast.Attribute):
         return node.attr == "__class__" and not attribute and dotted(node.value) == name
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or not node.args:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from forklint.knowledge.starters import Starter, starters
 from forklint.knowledge.unpicklable import senders
-from forklint.loading.loaders import Loader, loader_at, loaders_of
+from forklint.loading.datasets import given_to_trainers
+from forklint.loading.loaders import Loader, loader_at, loader_held, loaders_of
 from forklint.loading.rows import loader_row, own_class
 from forklint.loading.screening import loader_names
 from forklint.model import Cell
@@ -40,6 +41,10 @@ if TYPE_CHECKING:
 
 MAX_CALLS = 3
 """Through so many calls of functions an argument is followed to a loader."""
+
+
+SET_LATER = frozenset({"collate_fn", "worker_init_fn"})
+"""What torch lets a program change of a loader that is made."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,8 @@ class Sites:
         """Give what the calls of a module send."""
         names, loading = self._names(), names_of_what_loads(self.project)
         for node in module.nodes:
+            if isinstance(node, ast.Assign):
+                yield from self._set_later(module, node)
             if not isinstance(node, ast.Call):
                 continue
             own = own_class(module, module.scope_at(node), node.func)
@@ -104,6 +111,22 @@ class Sites:
             if not sent and any(may_be(module, one) for one in all_arguments(node)):
                 sent = [*self.through(module, node)]
             yield from sent
+
+    def _set_later(self, module: Module, store: ast.Assign) -> Iterator[Sent]:
+        """What a loader is given after it was made: ``loader.collate_fn = function``."""
+        target = store.targets[0]
+        if not isinstance(target, ast.Attribute) or target.attr not in SET_LATER:
+            return
+        place = Expression(module, module.scope_at(target), target.value)
+        for one in self._evaluator.find(place).possible:
+            loader = loader_held(self.project, one.value)
+            made = loader.call.node if loader is not None else None
+            if loader is not None and isinstance(made, ast.Call):
+                place, where, to = loader.call, partial(self._where, loader), loader.row.name
+                given = Expression(module, module.scope_at(target), store.value)
+                yield Sent(
+                    place.module, place.scope, made, target.attr, store.value, to, where, source=given, loader=loader
+                )
 
     def of_loader_classes(self, module: Module) -> Iterator[Sent]:
         """Give what the loader classes of a module add by themselves, where their defaults have workers.
@@ -192,12 +215,22 @@ class Sites:
     def _to_loader(self, module: Module, scope: Scope, call: ast.Call, row: Starter) -> Iterator[Sent]:
         loader = loader_at(self.project, Expression(module, scope, call))
         where = partial(self._where, loader)
+        if loader is not None and not row.positions:
+            yield from self._to_trainers(loader, where)
+            return
         own = dict(self.given(module, scope, call))
         for part, value in own.items():
             yield Sent(module, scope, call, part, value, row.name, where, loader=loader)
         is_own = not isinstance(self.project.resolve(module, scope, call.func), External)
         if loader is not None and (is_own or any(one.arg is None for one in call.keywords)):
             yield from (one for one in self._handed_on(loader, call, where) if one.part not in own)
+
+    def _to_trainers(self, settings: Loader, where: Callable[[], tuple[Cell, ...]]) -> Iterator[Sent]:
+        """What the workers get of trainers that are made beside the settings for their loaders."""
+        module = settings.call.module
+        for scope, made, keyword in given_to_trainers(self._evaluator, module):
+            name = keyword.arg or ""
+            yield Sent(module, scope, made, name, keyword.value, settings.row.name, where, loader=settings)
 
     def _where(self, loader: Loader | None) -> tuple[Cell, ...]:
         method = self._method_of(loader) if loader is not None else None

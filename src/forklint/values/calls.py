@@ -15,7 +15,7 @@ from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import argument
-from forklint.values import arguments, arithmetic, command_line, files, names, numbers
+from forklint.values import arguments, arithmetic, classes, command_line, files, names, numbers
 from forklint.values.model import (
     NOT_KNOWN,
     NOTHING,
@@ -75,7 +75,8 @@ def find(evaluator: Evaluator, source: Expression) -> Found:
 def _of_callee(evaluator: Evaluator, source: Expression, callee: Value, given: Arguments) -> Found:
     """What it gives to call a class, a function or a partial of one with some arguments."""
     if isinstance(callee, Ref) and isinstance(callee.symbol, ClassFacts):
-        return Found(Instance(callee.symbol, given, source))
+        is_table = classes.is_table(evaluator.project, callee.symbol)
+        return Found(arguments.as_table(evaluator, given) if is_table else Instance(callee.symbol, given, source))
     if isinstance(callee, Ref) and isinstance(callee.symbol, FunctionFacts):
         return result_of(evaluator, callee.symbol, given, None, source.frame)
     if isinstance(callee, Made) and callee.name in PARTIAL and callee.call.node is not source.node:

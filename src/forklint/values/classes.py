@@ -1,4 +1,7 @@
-"""Which classes of the project an expression may be, where a table, a condition or a function chooses one."""
+"""Which classes of the project an expression may be, where a table, a condition or a function chooses one.
+
+And which classes of the project only let the entries of a dictionary be asked for as attributes.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,19 @@ from forklint.project.module import ClassFacts
 from forklint.values.model import Expression, Found, Ref
 
 if TYPE_CHECKING:
+    from forklint.project.index import Project
     from forklint.values.evaluator import Evaluator
+
+
+ENTRIES_AS_ATTRIBUTES = frozenset({"__getattr__", "__setattr__", "__delattr__", "__dir__", "__repr__", "__doc__"})
+"""What the body of such a class binds at most: ``class EasyDict(dict)``."""
+
+
+def is_table(project: Project, facts: ClassFacts) -> bool:
+    """Whether objects of a class are dictionaries whose entries can be asked for as attributes, and no more."""
+    ancestry = project.ancestry(facts)
+    is_dictionary = ancestry.complete and tuple(ancestry.external) == ("builtins.dict",)
+    return is_dictionary and all(ENTRIES_AS_ATTRIBUTES.issuperset(one.scope.bindings) for one in ancestry.classes)
 
 
 def choices(evaluator: Evaluator, source: Expression) -> tuple[ClassFacts, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from forklint.knowledge.torch_api import RETURN_SELF
 from forklint.project.module import ClassFacts
@@ -26,6 +27,22 @@ def takes(function: Function, call: ast.Call) -> bool:
     given = {keyword.arg for keyword in call.keywords}
     needed = positional[len(call.args) : len(positional) - len(arguments.defaults)]
     return all(parameter.arg in given for parameter in needed)
+
+
+def moves(bindings: Sequence[Binding]) -> list[str] | None:
+    """The methods by which a name that is given one value is moved or set later: ``net = net.cuda()``.
+
+    None if it is given another value.
+    """
+    around: list[str] = []
+    for binding in bindings[1:]:
+        call, value = binding.value, binding.value
+        while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in RETURN_SELF:
+            around.append(value.func.attr)
+            value = value.func.value
+        if value is call or not is_name(value, binding.name):
+            return None
+    return around
 
 
 def may_be_object(scope: Scope, binding: Binding) -> bool:

@@ -1,10 +1,11 @@
-"""Names that are read from a module of the project, which does not have them."""
+"""Names that are imported or read from a module of the project, which does not have them."""
 
 from __future__ import annotations
 
 import ast
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,29 +20,30 @@ from forklint.records import dataclass
 from forklint.rules.unknown_method.nearest import Nearest, nearest
 from forklint.summaries.parts import NAMED
 from forklint.summaries.summary import STAR, Import, Summary
+from forklint.summaries.terms import WORD
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
 
-SUPPLYING = "__getattr__"
+SUPPLYING, SETUP = "__getattr__", "setup.py"
 MAKING = ("globals(", "locals(", "vars(", "sys.modules", "exec(", "__dict__", "setattr(", "add_module(")
 """What stands in a module that may give itself names which the text does not say."""
+
+NOT_PACKAGES = frozenset({"code", "profile", "statistics", "trace", "types"})
+"""Modules of Python that have no modules in them, so that ``code.models`` is a folder of the project."""
 
 
 @dataclass(frozen=True)
 class LackingName:
-    """A read of a name that a module of the project does not have."""
+    """A place that needs a name that a module of the project does not have."""
 
-    node: ast.Attribute
+    node: ast.Attribute | ast.ImportFrom
+    name: str
+    """The name that is not there."""
     owner: Module
     near: Nearest
     hidden: bool
     """True if code around it catches every exception and goes on."""
-
-    @property
-    def name(self) -> str:
-        """The name that is not there."""
-        return self.node.attr
 
     @property
     def owner_name(self) -> str:
@@ -51,25 +53,61 @@ class LackingName:
 
 
 def may_lack_names(project: Project, path: Path, summary: Summary) -> bool:
-    """Whether a file reads a name from a module of the project that may not have it."""
-    return next(_asked(project, path, summary), None) is not None
+    """Whether a file takes a name from a module of the project that may not have it."""
+    asked = chain(_imported(project, path, summary), _asked(project, path, summary))
+    return next(asked, None) is not None
 
 
 def lacking_names(project: Project, module: Module) -> Iterator[LackingName]:
-    """Give the places of a module that read such a name, each once in a function."""
+    """Give the places of a module that need such a name: imports, and reads, each once in a function."""
     summary = project.summary(module.path)
-    asked = set(_asked(project, module.path, summary)) if summary is not None else set()
+    if summary is None:
+        return
+    imported = set(_imported(project, module.path, summary))
+    asked = set(_asked(project, module.path, summary))
     seen: set[tuple[ast.AST, str, str]] = set()
-    for node in module.nodes if asked else ():
-        if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
+    for node in module.nodes if imported or asked else ():
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                if (node.module or "", alias.name, node.level) in imported:
+                    yield from _taken(project, module, node, alias.name)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            place = (module.scope_at(node).node, dotted(node.value), node.attr)
+            if place[1:] in asked and place not in seen:
+                seen.add(place)
+                yield from _read(project, module, node)
+
+
+def _taken(project: Project, module: Module, node: ast.ImportFrom, name: str) -> Iterator[LackingName]:
+    path = _file(project, module.path, node.module or "", node.level)
+    owner = project.module(path) if path is not None else None
+    if owner is not None and owner is not module:
+        yield from _lacking(project, module, node, name, owner)
+
+
+def _read(project: Project, module: Module, node: ast.Attribute) -> Iterator[LackingName]:
+    scope = module.scope_at(node)
+    owner = project.resolve(module, scope, node.value)
+    if isinstance(owner, Module) and is_certain(project, module, scope, node.value):
+        yield from _lacking(project, module, node, node.attr, owner)
+
+
+def _lacking(
+    project: Project, module: Module, node: ast.Attribute | ast.ImportFrom, name: str, owner: Module
+) -> Iterator[LackingName]:
+    if _surely_lacks(project, module, node, name, owner):
+        near = nearest(name, owner.scope.bindings)
+        yield LackingName(node, name, owner, near if near.misspelt else Nearest(()), is_hidden(module, node))
+
+
+def _imported(project: Project, path: Path, summary: Summary) -> Iterator[tuple[str, str, int]]:
+    """Give the names that are imported from modules of the project that may lack them: module, name and level."""
+    for one in summary.imports:
+        if one.attribute in {"", STAR} or one.attribute.startswith("__"):
             continue
-        place = (module.scope_at(node).node, dotted(node.value), node.attr)
-        if place[1:] in asked and place not in seen:
-            seen.add(place)
-            owner = _surely_lacking(project, module, node)
-            if owner is not None:
-                near = nearest(node.attr, owner.scope.bindings)
-                yield LackingName(node, owner, near if near.misspelt else Nearest(()), is_hidden(module, node))
+        target = _file(project, path, one.module, one.level)
+        if target is not None and target != path and not _has(project, target, one.attribute):
+            yield one.module, one.attribute, one.level
 
 
 def _asked(project: Project, path: Path, summary: Summary) -> Iterator[tuple[str, str]]:
@@ -86,14 +124,19 @@ def _asked(project: Project, path: Path, summary: Summary) -> Iterator[tuple[str
 
 def _target(project: Project, path: Path, one: Import) -> Path | None:
     """The file that an import binds its alias to; None for anything but a module of the project."""
-    top = one.module.partition(".")[0]
-    if not one.level and (top in sys.stdlib_module_names or top in libraries().always | libraries().ambiguous):
-        return None  # a folder of the project may have the same name
     if not one.attribute and one.bound != one.module:
         return None  # ``import a.b`` binds ``a``
-    name = f"{one.module}.{one.attribute}".strip(".")
-    target = project.resolver.find(path, name, one.level)
-    return None if target is None or (not one.level and _is_inner(project, path, target, name)) else target
+    return _file(project, path, f"{one.module}.{one.attribute}".strip("."), one.level)
+
+
+def _file(project: Project, path: Path, name: str, level: int) -> Path | None:
+    """The file of a module of the project, as a file names it; None for anything else."""
+    top, _, below = name.partition(".")
+    is_python = top in sys.stdlib_module_names and not (below and top in NOT_PACKAGES)
+    if not level and (is_python or top in libraries().always | libraries().ambiguous):
+        return None  # a folder of the project may have the same name
+    target = project.resolver.find(path, name, level)
+    return None if target is None or (not level and _is_inner(project, path, target, name)) else target
 
 
 def _is_inner(project: Project, path: Path, target: Path, name: str) -> bool:
@@ -128,20 +171,30 @@ def _has_double(project: Project, path: Path) -> bool:
     return project.answer("modules of the same name", path, find, compared=True)
 
 
-def _surely_lacking(project: Project, module: Module, node: ast.Attribute) -> Module | None:
-    """The module of the project from which a name is read that nobody gives it."""
-    scope = module.scope_at(node)
-    owner = project.resolve(module, scope, node.value)
-    if not isinstance(owner, Module) or not is_certain(project, module, scope, node.value):
-        return None
-    if project.member(owner, node.attr) is not None or any(word in owner.document.text for word in MAKING):
-        return None
-    if any(isinstance(one, ast.Global) and node.attr in one.names for one in owner.nodes):
-        return None
-    is_around = owner.path.name == "__init__.py" and owner.path.parent in module.path.parents
-    if is_around or _has_double(project, owner.path):
-        return None
-    is_guarded = is_excused(module, node, dotted(node.value)) or is_for_type_checkers(module, node)
-    if is_guarded or is_fallback(module, node) or is_assigned_somewhere(project, node.attr, [module, owner]):
-        return None
-    return owner
+def _may_be_built(project: Project, name: str) -> bool:
+    """Whether the installation of a package may put a module of this name into it."""
+    return name.startswith("_") or any(path.name == SETUP for path in project.where(WORD, name))
+
+
+def _is_template(project: Project, path: Path) -> bool:
+    """Whether a file lies in a folder of templates, whose names are still to be filled in."""
+    inside = path.parent.relative_to(project.root).parts if path.is_relative_to(project.root) else ()
+    return any("template" in part.lower() for part in inside)
+
+
+def _surely_lacks(
+    project: Project, module: Module, node: ast.Attribute | ast.ImportFrom, name: str, owner: Module
+) -> bool:
+    """Whether nobody gives a module of the project a name that is needed at a place."""
+    if project.member(owner, name) is not None or any(word in owner.document.text for word in MAKING):
+        return False
+    if any(isinstance(one, ast.Global) and name in one.names for one in owner.nodes):
+        return False
+    is_package = owner.path.name == "__init__.py"
+    if is_package and (owner.path.parent in module.path.parents or _may_be_built(project, name)):
+        return False
+    if _has_double(project, owner.path) or _is_template(project, module.path):
+        return False
+    root = dotted(node.value) if isinstance(node, ast.Attribute) else ""
+    is_guarded = is_excused(module, node, root) or is_for_type_checkers(module, node)
+    return not (is_guarded or is_fallback(module, node) or is_assigned_somewhere(project, name, [module, owner]))

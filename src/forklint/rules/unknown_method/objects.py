@@ -26,7 +26,7 @@ from forklint.project.spelling import (
 from forklint.records import dataclass
 from forklint.rules.unknown_method.attributes import Attributes, missed_on_classes
 from forklint.rules.unknown_method.callables import callables
-from forklint.rules.unknown_method.constructions import may_be_object, peeled, stores, takes
+from forklint.rules.unknown_method.constructions import may_be_object, moves, peeled, stores, takes
 from forklint.rules.unknown_method.failing_imports import FailingImports
 from forklint.rules.unknown_method.givers import Givers
 from forklint.rules.unknown_method.nearest import Nearest, is_slip, nearest
@@ -124,8 +124,8 @@ class Objects:
         for scope in module.all_scopes:
             if isinstance(scope.node, ast.ClassDef):
                 continue
-            once = (bindings[0] for bindings in scope.bindings.values() if len(bindings) == 1)
-            made = {binding.name: binding for binding in once if may_be_object(scope, binding)}
+            once = {bindings[0]: moves(bindings) for bindings in scope.bindings.values()}
+            made = {one.name: one for one, moved in once.items() if moved is not None and may_be_object(scope, one)}
             number = module.number(scope.node)
             on, read_on = (calls.on_variables(number), calls.read_on_variables(number)) if made else ({}, {})
             for name, binding in made.items():
@@ -135,6 +135,10 @@ class Objects:
                 if binding.kind is not Kind.VALUE:
                     left = missed_on_classes(left)
                 if owner is None or not left or is_for_type_checkers(module, binding.node):
+                    continue
+                if isinstance(owner, ClassFacts) and any(
+                    self.project.method(owner, one) for one in once[binding] or ()
+                ):
                     continue
                 if not self._is_given_away_at_home(module, scope, binding):
                     yield (scope, name), (owner, left)
@@ -155,13 +159,12 @@ class Objects:
                 if owner is not None and left and not self._is_stored_elsewhere(facts, attribute):
                     yield (facts.scope, f"self.{attribute}"), (owner, left)
 
-    def _kept_in(self, module: Module, given: list[ast.Attribute]) -> ClassFacts | None:
+    def _kept_in(self, module: Module, given: list[ast.Attribute]) -> Owner | None:
         """The class of what is put into an attribute, if one line of a class does so, by calling that class."""
         above = module.parents[given[0]] if len(given) == 1 else None
         if not isinstance(above, (ast.Assign, ast.AnnAssign)) or not isinstance(above.value, ast.Call):
             return None
-        owner = self._class_called(module, module.scope_at(above.value), above.value)
-        return owner if isinstance(owner, ClassFacts) else None
+        return self._class_called(module, module.scope_at(above.value), above.value)
 
     def _is_stored_elsewhere(self, facts: ClassFacts, attribute: str) -> bool:
         """Whether a class above or below this one, or code outside, may put something else into an attribute."""

@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from forklint.knowledge.removed import Gone, removed_modules
+from forklint.knowledge.torch_api import torch_module
 from forklint.members.guards import is_excused, is_fallback, is_hidden
 from forklint.project.guard import is_for_type_checkers
 from forklint.project.index import External
@@ -73,7 +74,12 @@ def _imports(node: ast.AST, path: str) -> bool:
         return any(_is_inside(alias.name, path) for alias in node.names)
     if not isinstance(node, ast.ImportFrom) or node.level:
         return False
-    return any(_is_inside(f"{node.module}.{alias.name}", path) for alias in node.names)
+    if _is_inside(f"{node.module}", path):
+        return True
+    owner, _, name = path.rpartition(".")
+    above = torch_module(owner)
+    is_other = above is not None and name in above.every  # ``torch.tensor`` is a function
+    return not is_other and any(_is_inside(f"{node.module}.{alias.name}", path) for alias in node.names)
 
 
 def _is_inside(one: str, path: str) -> bool:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from forklint.knowledge.patches import patches
-from forklint.knowledge.torch_api import class_names, torch_class, torch_module
+from forklint.knowledge.torch_api import class_names, torch_class
 from forklint.project.index import Project
 from forklint.project.meanings import INSIDE, MODULE, Definition, Meanings, Place
 from forklint.rules.unknown_method.attributes import EVERY_OBJECT, missed_on_classes
@@ -24,7 +24,7 @@ from forklint.rules.unknown_method.module_names import may_lack_names
 from forklint.rules.unknown_method.receivers import SELF, Calls, made_by
 from forklint.rules.unknown_method.removed import may_need
 from forklint.rules.unknown_method.supers import SUPER, TEST_HOOKS
-from forklint.rules.unknown_method.torch_names import is_missing
+from forklint.rules.unknown_method.torch_names import is_missing, is_module
 from forklint.summaries.parts import BASES, DEFINITION, HEAD, NAMED
 from forklint.summaries.summary import CLASS, FUNCTION, Summary, last_name
 
@@ -110,7 +110,7 @@ class Screening:
         return False
 
     def _may_lack_kept(self, path: Path, summary: Summary, calls: Calls) -> bool:
-        """Whether an object that is kept on ``self`` may lack what is called on it; torch's own are not judged."""
+        """Whether an object that is kept on ``self`` may lack what is called on it."""
         for target, values in summary.by_target.items():
             me, _, attribute = target.partition(".")
             if me != SELF or not attribute.isidentifier():
@@ -120,7 +120,7 @@ class Screening:
                 called = calls.on_kept(number).get(attribute, set()) if callee else set()
                 read = calls.read_on_kept(number).get(attribute, set()) if callee else set()
                 owners = self._owners(path, callee) if called or read else ()
-                if any(not isinstance(one, str) and self._named_lacks(one, called, read) for one in owners):
+                if any(self._named_lacks(one, called, read) for one in owners):
                     return True
         return False
 
@@ -286,7 +286,7 @@ def _may_misspell(summary: Summary) -> bool:
         path = f"{one.bound}.{one.attribute}".rstrip(".")
         if one.attribute and is_missing(path):
             return True
-        if torch_module(path) is not None:
+        if is_module(path):
             modules.setdefault(one.alias, set()).add(path)
     return bool(modules) and any(is_missing(name) for name in _read_from(modules, summary))
 
@@ -297,7 +297,7 @@ def _read_from(modules: dict[str, set[str]], summary: Summary) -> Iterator[str]:
         for _, value in values:
             root, _, rest = value.partition(".")
             new = {f"{path}.{rest}".rstrip(".") for path in modules.get(root, ()) if target not in modules}
-            modules |= {target: new} if any(torch_module(path) is not None for path in new) else {}
+            modules |= {target: new} if any(is_module(path) for path in new) else {}
     for scope in summary.scopes:
         for name in (*scope.dotted, *scope.calls):
             root, _, rest = name.partition(".")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from forklint.knowledge.removed import Gone
+from forklint.knowledge.removed import Gone, removed_from
 from forklint.knowledge.torch_api import ApiNames, gone_from, torch_module
 from forklint.members.attribute_stores import is_assigned_somewhere
 from forklint.members.guards import is_excused, is_fallback, is_hidden
@@ -16,6 +16,7 @@ from forklint.project.guard import is_for_type_checkers
 from forklint.project.index import External, Project
 from forklint.project.module import Module
 from forklint.project.scopes import Binding, Kind
+from forklint.project.spelling import dotted
 from forklint.records import dataclass
 from forklint.rules.unknown_method.nearest import Nearest, nearest
 from forklint.rules.unknown_method.versions import HIDES, older_torch
@@ -46,7 +47,7 @@ def misspelt(project: Project, module: Module) -> Iterator[Misspelt]:
                 path = _torch_path(binding)
                 if path and binding.attribute and is_missing(path):
                     yield from _imported(project, module, binding, path)
-                elif path and torch_module(path) is not None:
+                elif path and is_module(path):
                     aliases.add((alias, path))
     wanted: set[str] = set()
     for alias, path in aliases:
@@ -65,7 +66,8 @@ def _read(project: Project, module: Module, node: ast.Attribute) -> Iterator[Mis
     root = ast.unparse(node).partition(".")[0]
     if not is_certain(project, module, module.scope_at(node), ast.Name(root)):
         return  # another import of the name may be the one that counts
-    if not is_excused(module, node, root) and not is_for_type_checkers(module, node):
+    is_guarded = is_excused(module, node, root) or is_excused(module, node, dotted(node.value))
+    if not is_guarded and not is_for_type_checkers(module, node):
         yield from _plain(project, module, node, owner, node.attr)
 
 
@@ -111,8 +113,16 @@ ACCELERATORS = frozenset({"torch.cuda", "torch.xpu", "torch.mps", "torch.mtia", 
 
 @cache
 def _unknown(path: str) -> ApiNames | None:
-    """The module that lacks the next part of a dotted name; None if all is known, or nothing can be said."""
+    """The module that lacks the next part of a dotted name; None if all is known, or nothing can be said.
+
+    Of private modules and names only those are known that torch once had.
+    """
     parts = path.split(".")
+    for length in range(1, len(parts)):
+        above = ".".join(parts[:length])
+        owner = torch_module(above)
+        if parts[length] in removed_from(above):
+            return owner or ApiNames(above, frozenset(), frozenset())
     for length in range(1, len(parts)):
         owner = torch_module(".".join(parts[:length]))
         if owner is None or parts[length].startswith("_") or parts[length] in PLUGGED_IN:
@@ -127,6 +137,11 @@ def _unknown(path: str) -> ApiNames | None:
 def is_missing(path: str) -> bool:
     """Whether a part of a dotted name is not in the module of torch that it is taken from."""
     return _unknown(path) is not None
+
+
+def is_module(path: str) -> bool:
+    """Whether a dotted name is that of a module of torch some of whose names are known."""
+    return torch_module(path) is not None or bool(removed_from(path))
 
 
 @cache

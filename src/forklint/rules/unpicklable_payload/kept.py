@@ -76,33 +76,46 @@ class Objects:
         finally:
             self._asked.discard(facts)
 
-    def set_on(self, there: Expression, name: ast.Name, depth: int) -> Culprit | None:
-        """What is refused in what an object is given after it was made: ``dataset.transform = ...``, by a method."""
-        if not isinstance(there.node, ast.Call):
+    def set_on(self, there: Expression, given: Expression, name: ast.Name, depth: int) -> Culprit | None:
+        """What is refused in what an object is given after it was made: ``dataset.transform = ...``, by a method.
+
+        ``there``: what the name stands for, where that is written down; ``given``: the name, where it is read.
+        """
+        is_parameter = given.frame is not None and there.scope is not given.scope is given.frame.function.scope
+        symbol = self._class_of(there, is_parameter=is_parameter)
+        if symbol is None or (isinstance(symbol, ClassFacts) and self.chooses(symbol)):
             return None
-        symbol = self._project.resolve(there.module, there.scope, there.node.func)
-        if not isinstance(symbol, (ClassFacts, External)) or (isinstance(symbol, ClassFacts) and self.chooses(symbol)):
-            return None
-        for statement in statements(there.scope.node.body):
-            if is_before(there.node, statement) and is_before(statement, name):
-                found = self._set_by(there, statement, name.id, symbol, depth)
+        here = given if is_parameter else there
+        owner = Instance(symbol, call=there) if isinstance(symbol, ClassFacts) else None
+        for statement in statements(here.scope.node.body):
+            if (is_parameter or is_before(there.node, statement)) and is_before(statement, name):
+                found = self._set_by(here, statement, name.id, owner, depth)
                 if found is not None:
                     return found
         return None
 
+    def _class_of(self, there: Expression, *, is_parameter: bool) -> ClassFacts | External | None:
+        """The class that a call makes an object of, or of which the object is that a function was given."""
+        if isinstance(there.node, ast.Call):
+            symbol = self._project.resolve(there.module, there.scope, there.node.func)
+            if isinstance(symbol, (ClassFacts, External)):
+                return symbol
+        value = self._unpicklable.evaluator.find(there).value if is_parameter else None
+        return value.facts if isinstance(value, Instance) else None
+
     def _set_by(
-        self, there: Expression, statement: ast.stmt, name: str, symbol: ClassFacts | External, depth: int
+        self, here: Expression, statement: ast.stmt, name: str, owner: Instance | None, depth: int
     ) -> Culprit | None:
-        """What is refused in what one statement gives to an object of a class by a name."""
+        """What is refused in what one statement gives to an object by a name; ``owner``: of a class of the project."""
         target = statement.targets[0] if isinstance(statement, ast.Assign) else None
         if isinstance(statement, ast.Assign) and isinstance(target, ast.Attribute) and is_name(target.value, name):
-            found = self._unpicklable.of(there.part(statement.value), depth - 1)
-            return found.kept_as(target.attr, None) if found is not None and isinstance(symbol, ClassFacts) else found
+            found = self._unpicklable.of(here.part(statement.value), depth - 1)
+            return found.kept_as(target.attr, None) if found is not None and owner is not None else found
         call = statement.value if isinstance(statement, ast.Expr) else None
         on = call.func.value if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
-        if call is None or not isinstance(symbol, ClassFacts) or not is_name(on, name):
+        if call is None or owner is None or not is_name(on, name):
             return None
-        return self.told(there.part(call), Instance(symbol, call=there), depth)
+        return self.told(here.part(call), owner, depth)
 
     def told(self, call: Expression, owner: Instance, depth: int) -> Culprit | None:
         """What is refused in what an object keeps by a call of one of its methods: ``dataset.map(function)``."""

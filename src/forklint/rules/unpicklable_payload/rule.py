@@ -242,7 +242,7 @@ def _message(payload: Payload) -> str:
         words = f"{culprit.name}{path} cannot be sent through `{_pipe(sent)}`"
         return f"{words}, whatever the start method: {culprit.error}"
     path = ".".join(("self" if sent is None else sent.part, *culprit.path))
-    who = f"a {sent.to}" if sent is not None and not sent.part.endswith("fn") and sent.part != "dataset" else "a worker"
+    who = "a worker" if sent is None or sent.loader is not None else f"a {sent.to}"
     return f"{culprit.name} in `{path}` cannot be sent to {who} under {methods}: {culprit.error}"
 
 

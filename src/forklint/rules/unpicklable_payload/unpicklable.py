@@ -180,7 +180,7 @@ class Unpicklable:
         if isinstance(handed, Expression) and handed in nearer and getattr(handed.node, "value", "") is not None:
             nearer = (handed,)  # what replaces None does not count
         for there in nearer:
-            found = self.of(there, depth - 1) or self.objects.set_on(there, node, depth)
+            found = self.of(there, depth - 1) or self.objects.set_on(there, given, node, depth)
             if found is not None:
                 return found
         bindings = (given.scope.find(node.id) or (given.scope, []))[1]
@@ -228,6 +228,8 @@ class Unpicklable:
         found = self.first(behind(self.evaluator, given, perhaps=True), depth)
         if found is None and isinstance(owner, Instance):
             found = self.first(behind_in_heirs(self.evaluator, owner, node.attr), depth)
+        elif found is None and isinstance(owner, Table):
+            found = self._evaluated(given, depth)
         return found or module_in(self.project, given)
 
     def definition(self, symbol: FunctionFacts | ClassFacts) -> Culprit | None:
