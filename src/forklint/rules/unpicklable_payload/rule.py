@@ -39,8 +39,8 @@ class UnpicklablePayload(Rule):
 
     ## What it does
     Looks at everything that is sent to processes: `dataset`, `collate_fn` and `worker_init_fn` of a loader that may
-    have workers, `target` and `args` of a `Process`, the function and `initializer` of a pool or executor, the
-    function passed to `torch.multiprocessing.spawn`. It follows names, functions that return functions,
+    have workers, the datasets and `data_collator` of a `transformers.Trainer`, `target` and `args` of a `Process`, the
+    function and `initializer` of a pool or executor, the function passed to `torch.multiprocessing.spawn`. It follows names, functions that return functions,
     `functools.partial`, `transforms.Compose` and similar classes, attributes set in `__init__`, stages of pipelines
     (webdataset, torch's DataPipes), the transform of a Hugging Face dataset, and datasets composed of others. It
     reports lambdas, functions and classes defined in a function, generators, locks, threads, queues of threads,
