@@ -35,16 +35,17 @@ class UnknownMethod(Rule):
     ## What it does
     Looks at what is called or read on `self`, at calls on `super()`, and at calls on variables and attributes that only
     ever hold an object of one class, on such objects from other files of the project, on classes themselves, and at
-    names that are imported or read from modules of torch and of the project. It reports a name that does not exist. It reports nothing if the name could come from
-    elsewhere: a base class that is unknown, `__getattr__`, `setattr` with a computed name, a decorator that may change
-    the class, or code that sets the attribute on another object. A class with subclasses is checked together with them:
-    a mixin is reported if every class that uses it lacks the name, an abstract class if the name is not defined
-    anywhere in the project.
+    names that are imported or read from modules of torch and of the project. It reports a name that does not exist. It
+    reports nothing if the name could come from elsewhere: a base class that is unknown, `__getattr__`, `setattr` with a
+    computed name, a decorator that may change the class, or code that sets the attribute on another object. A class
+    with subclasses is checked together with them: a mixin is reported if every class that uses it lacks the name, an
+    abstract class if the name is not defined anywhere in the project.
 
     It also reports modules, functions and methods that torch removed, private ones included: `torch._six`,
-    `torch.rfft`, `torch._utils._accumulate`, `RNNCellBase.check_forward_input` and others, and `.next()` of an iterator of a `DataLoader`, which torch 1.13
-    removed. A loader whose value is unknown is recognized by its name, if no iterator of the project has a method
-    `next`. If the project asks for an older torch, which had the name, the severity is info.
+    `torch.rfft`, `torch._utils._accumulate`, `RNNCellBase.check_forward_input` and others, and `.next()` of an iterator
+    of a `DataLoader`, which torch 1.13 removed. A loader whose value is unknown is recognized by its name, if no
+    iterator of the project has a method `next`. If the project asks for an older torch, which had the name, the
+    severity is info.
 
     The rule checks files that use torch, and the files of such a project that belong to a package or import another
     file. If an `except` around several statements hides the error, the severity is info.

@@ -40,18 +40,18 @@ class UnpicklablePayload(Rule):
     ## What it does
     Looks at everything that is sent to processes: `dataset`, `collate_fn` and `worker_init_fn` of a loader that may
     have workers, the datasets and `data_collator` of a `transformers.Trainer`, `target` and `args` of a `Process`, the
-    function and `initializer` of a pool or executor, the function passed to `torch.multiprocessing.spawn`. It follows names, functions that return functions,
-    `functools.partial`, `transforms.Compose` and similar classes, attributes set in `__init__`, stages of pipelines
-    (webdataset, torch's DataPipes), the transform of a Hugging Face dataset, and datasets composed of others. It
-    reports lambdas, functions and classes defined in a function, generators, locks, threads, queues of threads,
-    executors and pools, modules, views of a dictionary, methods cached by `lru_cache(...)(self.method)`,
-    `torch.Generator` (on Linux), and open handles outside of a dataset (those in a dataset are reported by FKL301).
-    A finding stands where the thing is made, however many scripts send it, and datasets of the project with such an
-    attribute are reported wherever they are loaded. In a notebook, it reports functions and classes defined in the
-    notebook itself; where nothing says that workers get pickles, only the first for each loader, and none on Colab
-    and Kaggle, which fork. `sampler`, `batch_sampler` and `generator` stay in the parent. A dataset that is passed
-    to a function or method which makes the loader is followed there. A method of an object that keeps the processes
-    it has started cannot be the `target` of the next one.
+    function and `initializer` of a pool or executor, the function passed to `torch.multiprocessing.spawn`. It follows
+    names, functions that return functions, `functools.partial`, `transforms.Compose` and similar classes, attributes
+    set in `__init__`, stages of pipelines (webdataset, torch's DataPipes), the transform of a Hugging Face dataset, and
+    datasets composed of others. It reports lambdas, functions and classes defined in a function, generators, locks,
+    threads, queues of threads, executors and pools, modules, views of a dictionary, methods cached by
+    `lru_cache(...)(self.method)`, `torch.Generator` (on Linux), and open handles outside of a dataset (those in a
+    dataset are reported by FKL301). A finding stands where the thing is made, however many scripts send it, and
+    datasets of the project with such an attribute are reported wherever they are loaded. In a notebook, it reports
+    functions and classes defined in the notebook itself; where nothing says that workers get pickles, only the first
+    for each loader, and none on Colab and Kaggle, which fork. `sampler`, `batch_sampler` and `generator` stay in the
+    parent. A dataset that is passed to a function or method which makes the loader is followed there. A method of an
+    object that keeps the processes it has started cannot be the `target` of the next one.
 
     The rule reports nothing if the number of workers is 0 or unknown, if the start method is fork, if `__getstate__` or
     `__reduce__` drops the attribute, and for libraries that use dill or cloudpickle (`multiprocess`, `pathos`, joblib).
