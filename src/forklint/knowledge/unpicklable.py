@@ -45,6 +45,8 @@ class Stream:
     """The object itself does."""
     chains: bool = False
     """Whether all its other methods give the stream, too."""
+    streaming: frozenset[str] = frozenset()
+    """Those whose result holds their arguments where the call is given ``streaming=True``."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,12 @@ def _listed(values: frozenset[Any] | None) -> list[Any] | None:
 @cache
 def _streams() -> dict[str, Stream]:
     return {
-        name: Stream(frozenset(row["adding"]), frozenset(row.get("setting", ())), row.get("chains", False))
+        name: Stream(
+            frozenset(row["adding"]),
+            frozenset(row.get("setting", ())),
+            row.get("chains", False),
+            frozenset(row.get("streaming", ())),
+        )
         for row in _table()["stream"]
         for name in row["call"]
     }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from forklint.knowledge.starters import iteration
 from forklint.project.guard import is_main_guard
 from forklint.project.module import FunctionFacts
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import argument, last_name
 from forklint.records import dataclass
@@ -107,11 +108,18 @@ def _at_import(project: Project, module: Module, events: Sequence[Settles]) -> I
     """The start method set by the top level of a module that others import and that is no script."""
     if module.is_notebook or any(isinstance(one, ast.If) and is_main_guard(one.test) for one in module.tree.body):
         return
-    set_here = [event for event in events if event.kind == "set" and event.way.usual and not event.way.if_unset]
+    set_here = [event for event in events if event.kind == "set" and event.way.usual and not _is_only_if_unset(event)]
     importer = next(_importers(project, module), None) if set_here else None
     if importer is not None:
         here = (event for event in set_here if event.module is module)
         yield from (Misuse("import", event, importer=importer, worlds=event.way.worlds) for event in here)
+
+
+def _is_only_if_unset(event: Settles) -> bool:
+    """Whether a condition keeps a method that is set already, whichever: not one that asks whether it is another."""
+    tests = (above.test for above in event.module.above(event.node) if isinstance(above, ast.If))
+    named = (one for test in tests for one in nodes_below(test) if isinstance(one, ast.Constant))
+    return event.way.if_unset and not any(isinstance(one.value, str) for one in named)
 
 
 def _importers(project: Project, module: Module) -> Iterator[Module]:

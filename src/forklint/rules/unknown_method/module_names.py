@@ -59,11 +59,14 @@ def may_lack_names(project: Project, path: Path, summary: Summary) -> bool:
 
 
 def lacking_names(project: Project, module: Module) -> Iterator[LackingName]:
-    """Give the places of a module that need such a name: imports, and reads, each once in a function."""
+    """Give the places of a module that need such a name: imports, and reads, each once in a function.
+
+    Where a notebook runs, another module of the same name may be found, so that its imports tell nothing.
+    """
     summary = project.summary(module.path)
     if summary is None:
         return
-    imported = set(_imported(project, module.path, summary))
+    imported = set(_imported(project, module.path, summary)) if not module.is_notebook else set()
     asked = set(_asked(project, module.path, summary))
     seen: set[tuple[ast.AST, str, str]] = set()
     for node in module.nodes if imported or asked else ():

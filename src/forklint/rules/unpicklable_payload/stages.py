@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from forklint.knowledge.unpicklable import Stream, stream
 from forklint.project.index import External, Symbol
 from forklint.project.nodes import is_before
 from forklint.project.scopes import statements
-from forklint.project.spelling import all_arguments
+from forklint.project.spelling import all_arguments, argument
 from forklint.rules.unpicklable_payload.values import Culprit
-from forklint.values.model import Expression, Frame
+from forklint.values.arithmetic import is_true
+from forklint.values.model import NOTHING, Constant, Expression, Frame
 from forklint.values.origins import behind
 
 if TYPE_CHECKING:
     from forklint.rules.unpicklable_payload.unpicklable import Unpicklable
 
+STREAMING = "streaming"
 MOST_NAMES = 5
 """How many names are followed to the call that makes a stream."""
 
@@ -91,11 +94,17 @@ class Stages:
                 symbol = self._made(place, place.node) if isinstance(place.node, ast.Call) else None
                 row = stream(symbol.name) if isinstance(symbol, External) else None
                 if row is not None:
-                    return row
+                    return replace(row, adding=row.adding | row.streaming) if self._streams(place) else row
                 if not isinstance(symbol, External):
                     nearer += behind(self._unpicklable.evaluator, place, perhaps=True)
             waiting = nearer
         return None
+
+    def _streams(self, place: Expression) -> bool:
+        """Whether a call asks for data that are read as they come."""
+        given = argument(place.node, STREAMING, None) if isinstance(place.node, ast.Call) else None
+        found = self._unpicklable.evaluator.find(place.part(given)) if given is not None else NOTHING
+        return isinstance(found.value, Constant) and is_true(found.value)
 
     def _calls_on(self, given: Expression, name: ast.Name) -> Iterator[ast.Call]:
         """Calls, alone in their statements, of methods of a name or of its items, before the name is read."""

@@ -90,9 +90,9 @@ class WorkersOnDarwin(Rule):
     needs darwin`, with measurements for spawn.
 
     ## Known limits
-    Numbers from the command line, an environment variable, a list of overrides or a shell script are not seen, nor are
-    those in a `Namespace`. `platform.processor() == "arm"` may be Linux as well. A settings file is checked on its own
-    and with its `defaults`; if another file includes it for macOS, this is not followed.
+    Numbers from the command line, an environment variable, a list of overrides or a shell script are not seen.
+    `platform.processor() == "arm"` may be Linux as well. A settings file is checked on its own and with its `defaults`;
+    if another file includes it for macOS, this is not followed.
 
     ## References
     - [Platform-specific behaviours of the DataLoader](https://docs.pytorch.org/docs/stable/data.html#platform-specific-behaviors)

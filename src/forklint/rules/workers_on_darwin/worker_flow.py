@@ -6,6 +6,7 @@ import ast
 from enum import Enum
 
 from forklint.knowledge import presets
+from forklint.knowledge.loading import names
 from forklint.loading.rows import is_other_call
 from forklint.project import entries
 from forklint.project.index import External, Project
@@ -91,7 +92,7 @@ class WorkerFlow:
         """What the callable does that gets a count by keyword."""
         symbol = self.project.resolve(self.module, self.module.scope_at(call), call.func)
         if isinstance(symbol, External):
-            return self._outside(symbol.name, key)
+            return Use.UNKNOWN if symbol.name in names("objects", "tables") else self._outside(symbol.name, key)
         if isinstance(symbol, FunctionFacts):
             return self._parameter(symbol, key)
         if isinstance(symbol, ClassFacts):
