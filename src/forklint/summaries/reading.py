@@ -8,7 +8,7 @@ from typing import Any
 
 from forklint.source.document import SHARED
 from forklint.summaries.path_roots import may_add, path_roots
-from forklint.summaries.spelling import base, decorators, spelt
+from forklint.summaries.spelling import base, decorators, spelt, typed
 from forklint.summaries.summary import CLASS, FUNCTION, MODULE, STAR, Given, Import, Scope, Statement, Summary
 from forklint.summaries.text_imports import IMPORTING, only_looks
 from forklint.summaries.top_level import ALL, exports, is_guard
@@ -38,7 +38,7 @@ class _Open:
 
     __slots__ = (
         "attributes", "bare", "bases", "binds", "calls", "decorators", "dotted", "given", "gives", "keywords", "kind",
-        "looks", "name", "own", "parameters", "parent", "passed", "retained", "runs", "stores", "strings",
+        "looks", "name", "own", "parameters", "parent", "passed", "retained", "runs", "stores", "strings", "typed",
     )  # fmt: skip
 
     def __init__(self, kind: str, name: str, parent: int) -> None:
@@ -61,6 +61,7 @@ class _Open:
         self.dotted: set[str] = set()
         self.own: set[str] = set()
         self.looks = False
+        self.typed: tuple[Given, ...] = ()
 
     def scope(self) -> Scope:
         """The scope as it was read."""
@@ -68,7 +69,7 @@ class _Open:
             self.kind, self.name, self.parent, self.bases, self.keywords, self.decorators, self.parameters,
             frozenset(self.binds), frozenset(self.bare), frozenset(self.attributes), frozenset(self.calls),
             frozenset(self.stores), tuple(self.given), frozenset(self.passed), frozenset(self.strings), self.gives,
-            frozenset(self.retained), frozenset(self.dotted), self.runs, frozenset(self.own), self.looks,
+            frozenset(self.retained), frozenset(self.dotted), self.runs, frozenset(self.own), self.looks, self.typed,
         )  # fmt: skip
 
 
@@ -307,7 +308,7 @@ class _Walk:
         self._all(one.annotation for one in _parameters(arguments))
         inner = self._enter(FUNCTION, node.name)
         inner.decorators = decorators(node)
-        inner.parameters = tuple(_starred(arguments))
+        inner.parameters, inner.typed = tuple(_starred(arguments)), typed(arguments)
         inner.binds.update(one.arg for one in _parameters(arguments))
         self._body(inner, node.body)
         inner.looks = not IMPORTING.isdisjoint(inner.attributes | inner.bare) and only_looks(node)

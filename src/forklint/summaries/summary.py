@@ -117,6 +117,8 @@ class Scope(NamedTuple):
     """Attributes that it reads on ``self``, those that it calls included."""
     looks: bool = False
     """Of a function: whether it imports modules whose names are texts, and calls nothing in them."""
+    typed: tuple[Given, ...] = ()
+    """Of a function: its parameters that are annotated with a class, each with the class as it is spelt."""
 
 
 class Statement(NamedTuple):

@@ -10,6 +10,7 @@ from forklint.project.module import ClassFacts
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Binding, Function, Kind, Scope
 from forklint.project.spelling import hides_arguments, is_name, is_static, last_name
+from forklint.summaries.spelling import class_annotated
 
 
 def takes(function: Function, call: ast.Call) -> bool:
@@ -48,10 +49,12 @@ def moves(bindings: Sequence[Binding]) -> list[str] | None:
 def may_be_object(scope: Scope, binding: Binding) -> bool:
     """Whether a variable looks like an object or a class: a name with a capital is called, or a class of the file.
 
-    What is imported by its own name may be either.
+    What is imported by its own name may be either; a parameter is annotated with a class.
     """
     if binding.kind is Kind.CLASS or (binding.kind is Kind.IMPORT and binding.attribute):
         return True
+    if binding.kind is Kind.PARAMETER:
+        return annotated(binding) is not None
     if binding.kind is not Kind.VALUE or not isinstance(binding.value, ast.Call):
         return False
     function = peeled(binding.value)[0].func
@@ -60,6 +63,12 @@ def may_be_object(scope: Scope, binding: Binding) -> bool:
         return True
     found = scope.find(name) if isinstance(function, ast.Name) else None
     return found is not None and found[1][0].kind is Kind.CLASS
+
+
+def annotated(binding: Binding) -> ast.expr | None:
+    """The class that a parameter is annotated with."""
+    found = class_annotated(binding.node.annotation) if isinstance(binding.node, ast.arg) else None
+    return found if last_name(found)[:1].isupper() else None
 
 
 def peeled(call: ast.Call) -> tuple[ast.Call, list[str]]:

@@ -193,6 +193,8 @@ def _surely_lacks(
         return False
     if any(isinstance(one, ast.Global) and name in one.names for one in owner.nodes):
         return False
+    if not owner.tree.body:
+        return False  # an empty file stands for code that was held back
     is_package = owner.path.name == "__init__.py"
     if is_package and (owner.path.parent in module.path.parents or _may_be_built(project, name)):
         return False

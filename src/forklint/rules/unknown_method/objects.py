@@ -9,7 +9,7 @@ from dataclasses import replace
 from forklint.knowledge.removed import Gone
 from forklint.knowledge.torch_api import ApiNames, gone_from, torch_class
 from forklint.members.abstract import can_be_made
-from forklint.members.attribute_stores import is_assigned_somewhere
+from forklint.members.attribute_stores import is_assigned_somewhere, is_nowhere
 from forklint.members.guards import is_excused, is_hidden, is_method_excused
 from forklint.project.certainty import is_certain
 from forklint.project.guard import is_for_type_checkers
@@ -26,7 +26,7 @@ from forklint.project.spelling import (
 from forklint.records import dataclass
 from forklint.rules.unknown_method.attributes import Attributes, missed_on_classes
 from forklint.rules.unknown_method.callables import callables
-from forklint.rules.unknown_method.constructions import may_be_object, moves, peeled, stores, takes
+from forklint.rules.unknown_method.constructions import annotated, may_be_object, moves, peeled, stores, takes
 from forklint.rules.unknown_method.failing_imports import FailingImports
 from forklint.rules.unknown_method.givers import Givers
 from forklint.rules.unknown_method.nearest import Nearest, is_slip, nearest
@@ -43,6 +43,8 @@ Made = dict[tuple[Scope, str], tuple[Owner, set[str]]]
 SELVES = ("self", "cls")
 WRAPPERS = frozenset({"torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"})
 """They keep a module under ``.module`` and hand none of its methods on."""
+OF_WRAPPERS = frozenset({"module", "_orig_mod"})
+"""Where they, and what `torch.compile` makes, keep it: they are passed where the module is asked for."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,9 @@ class Objects:
                 called, read = on.get(name, set()), read_on.get(name, set())
                 owner = self._owner_of(module, scope, binding) if called or read else None
                 left = self._lacks(owner, called, read) if owner is not None else set()
-                if binding.kind is not Kind.VALUE:
+                if binding.kind is Kind.PARAMETER:
+                    left = self._supplied_by_nobody(owner, left)
+                elif binding.kind is not Kind.VALUE:
                     left = missed_on_classes(left)
                 if owner is None or not left or is_for_type_checkers(module, binding.node):
                     continue
@@ -153,18 +157,36 @@ class Objects:
             used = made & (on.keys() | read_on.keys())
             kept = stores(facts) if used else {}
             for attribute in sorted(used):
-                owner = self._kept_in(module, kept.get(attribute, []))
+                owner, is_told = self._kept_in(module, kept.get(attribute, []))
                 called, read = on.get(attribute, set()), read_on.get(attribute, set())
                 left = self._lacks(owner, called, read) if owner is not None else set()
+                left = self._supplied_by_nobody(owner, left) if is_told else left
                 if owner is not None and left and not self._is_stored_elsewhere(facts, attribute):
                     yield (facts.scope, f"self.{attribute}"), (owner, left)
 
-    def _kept_in(self, module: Module, given: list[ast.Attribute]) -> Owner | None:
-        """The class of what is put into an attribute, if one line of a class does so, by calling that class."""
+    def _kept_in(self, module: Module, given: list[ast.Attribute]) -> tuple[Owner | None, bool]:
+        """The class of what is put into an attribute, if one line of a class does so; whether an annotation says it."""
         above = module.parents[given[0]] if len(given) == 1 else None
-        if not isinstance(above, (ast.Assign, ast.AnnAssign)) or not isinstance(above.value, ast.Call):
+        value = above.value if isinstance(above, (ast.Assign, ast.AnnAssign)) else None
+        if isinstance(value, ast.Call):
+            return self._class_called(module, module.scope_at(value), value), False
+        bindings = module.scope_at(value).bindings.get(value.id, []) if isinstance(value, ast.Name) else []
+        is_told = len(bindings) == 1 and bindings[0].kind is Kind.PARAMETER
+        return (self._typed(module, bindings[0]), True) if is_told else (None, False)
+
+    def _typed(self, module: Module, parameter: Binding) -> ClassFacts | None:
+        """The class of the project that a parameter is annotated with, if objects of it can be made."""
+        written = annotated(parameter)
+        scope = module.scope_at(parameter.node)
+        symbol = self.project.resolve(module, scope, written) if written is not None else None
+        if not isinstance(symbol, ClassFacts) or not can_be_made(self.project, symbol):
             return None
-        return self._class_called(module, module.scope_at(above.value), above.value)
+        return symbol if is_certain(self.project, module, scope, written) else None  # type: ignore[arg-type]
+
+    def _supplied_by_nobody(self, said: Owner | None, names: set[str]) -> set[str]:
+        """Those of some names that no object has which may be passed for one of the class that an annotation says."""
+        left = (name for name in names - OF_WRAPPERS if is_nowhere(self.project, name))
+        return {one for one in left if isinstance(said, ClassFacts) and not self.suppliers.may_give_self(said, one)}
 
     def _is_stored_elsewhere(self, facts: ClassFacts, attribute: str) -> bool:
         """Whether a class above or below this one, or code outside, may put something else into an attribute."""
@@ -177,6 +199,8 @@ class Objects:
         """The class of the object that a variable surely is, or the class itself that it names."""
         if binding.kind is Kind.VALUE:
             return self._made_by(module, scope, binding)
+        if binding.kind is Kind.PARAMETER:
+            return self._typed(module, binding)
         symbol = self.project.lookup(module, scope, binding.name)
         if not is_certain(self.project, module, scope, ast.Name(binding.name)):
             return None

@@ -56,14 +56,24 @@ class Calls:
         return number
 
     def made(self) -> set[str]:
-        """The attributes of ``self`` that some line gives what may be a new object."""
+        """The attributes of ``self`` that some line gives what may be an object of a known class."""
         targets = self._summary.by_target if self._summary is not None else {}
         own = {target: values for target, values in targets.items() if target.startswith(f"{SELF}.")}
         return {
             target[len(SELF) + 1 :]
             for target, values in own.items()
-            if self._summary is not None and any(made_by(value, self._summary) for _, value in values)
+            if any(self.class_given(number, value) for number, value in values)
         }
+
+    def class_given(self, number: int, value: str) -> str:
+        """The dotted name of the class of which a value in a scope may be an object; empty if there is none.
+
+        It is called, or the parameter that the value is says so.
+        """
+        if self._summary is None:
+            return ""
+        typed = self._summary.scopes[number].typed if value.isidentifier() else ()
+        return next((one.value for one in typed if one.target == value), "") or made_by(value, self._summary)
 
     def _below(self, number: int) -> set[str]:
         if self._summary is None:

@@ -69,6 +69,7 @@ class Screening:
             self._may_lack_own(path, summary, calls)
             or self._may_lack_made(path, summary, calls)
             or self._may_lack_kept(path, summary, calls)
+            or self._may_lack_typed(path, summary, calls)
             or self._may_lack_named(path, summary, calls)
             or may_lack_names(self.project, path, summary)
         )
@@ -116,11 +117,22 @@ class Screening:
             if me != SELF or not attribute.isidentifier():
                 continue
             for number, value in values:
-                callee = made_by(value, summary)
+                callee = calls.class_given(number, value)
                 called = calls.on_kept(number).get(attribute, set()) if callee else set()
                 read = calls.read_on_kept(number).get(attribute, set()) if callee else set()
                 owners = self._owners(path, callee) if called or read else ()
                 if any(self._named_lacks(one, called, read) for one in owners):
+                    return True
+        return False
+
+    def _may_lack_typed(self, path: Path, summary: Summary, calls: Calls) -> bool:
+        """Whether a parameter that is annotated with a class of the project may lack what is asked of it."""
+        for number in summary.functions:
+            for parameter, written in summary.scopes[number].typed:
+                called = calls.on_variables(number).get(parameter, set())
+                read = calls.read_on_variables(number).get(parameter, set())
+                owners = self._owners(path, written) if called or read else ()
+                if any(isinstance(one, Definition) and self._lacks(one, called | read) for one in owners):
                     return True
         return False
 
