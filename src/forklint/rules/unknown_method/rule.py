@@ -80,14 +80,15 @@ class UnknownMethod(Rule):
 
     ## Known limits
     An attribute that is read is reported once in a function. A class without `__init__` that the project never
-    instantiates is checked for calls on `self` only, since it may be a mixin. The class of an object is known only from
-    the call that creates it, or from the annotation of a parameter if nothing in the project supplies the name:
-    not from a function that returns it, a list or table, `with ... as`, a choice between two classes, `torch.compile` or
-    the `module` of a wrapper. Attributes of other objects (`trainer.meter.reset()`) and tensors are not checked. In a
-    class without a base, which may be a mixin, `super()` is checked only for methods of `unittest.TestCase`. For objects
-    of torch, names of up to four letters are too short to compare. A module that imports nothing of the project, is not
-    in a package and does not mention torch is not checked, even if a training script imports it, and neither are
-    subclasses of classes from unknown libraries. Imports in notebooks and from empty files are not checked.
+    instantiates is checked for calls on `self` only, since it may be a mixin. The class of an object is known only
+    from the call that creates it, or from the annotation of a parameter if nothing in the project supplies the name:
+    not from a function that returns it, a list or table, `with ... as`, a choice between two classes, `torch.compile`
+    or the `module` of a wrapper. Attributes of other objects (`trainer.meter.reset()`) and tensors are not checked. In
+    a class without a base, which may be a mixin, `super()` is checked only for methods of `unittest.TestCase`. For
+    objects of torch, names of up to four letters are too short to compare. A module that imports nothing of the
+    project, is not in a package and does not mention torch is not checked, even if a training script imports it, and
+    neither are subclasses of classes from unknown libraries. Imports in notebooks and from empty files are not
+    checked.
 
     ## References
     - [torch.nn.Module](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html)
