@@ -25,7 +25,7 @@ from forklint.summaries.terms import WORD
 if TYPE_CHECKING:
     from forklint.project.index import Project
 
-SUPPLYING, SETUP = "__getattr__", "setup.py"
+SUPPLYING, SETUP, INIT = "__getattr__", "setup.py", "__init__.py"
 MAKING = ("globals(", "locals(", "vars(", "sys.modules", "exec(", "__dict__", "setattr(", "add_module(")
 """What stands in a module that may give itself names which the text does not say."""
 
@@ -49,7 +49,7 @@ class LackingName:
     def owner_name(self) -> str:
         """What the module is called, or the package that it stands for."""
         path = self.owner.path
-        return path.stem if path.name != "__init__.py" else path.parent.name
+        return path.stem if path.name != INIT else path.parent.name
 
 
 def may_lack_names(project: Project, path: Path, summary: Summary) -> bool:
@@ -109,7 +109,9 @@ def _imported(project: Project, path: Path, summary: Summary) -> Iterator[tuple[
         if one.attribute in {"", STAR} or one.attribute.startswith("__"):
             continue
         target = _file(project, path, one.module, one.level)
-        if target is not None and target != path and not _has(project, target, one.attribute):
+        if target is None or target == path or _has(project, target, one.attribute):
+            continue
+        if one.level or not _files(project, f"{one.module}.{one.attribute}"):  # a folder may have the same name
             yield one.module, one.attribute, one.level
 
 
@@ -121,7 +123,9 @@ def _asked(project: Project, path: Path, summary: Summary) -> Iterator[tuple[str
         imports = summary.by_alias.get(alias, ())
         if imports and name.isidentifier() and not name.startswith("__"):
             targets = [_target(project, path, one) for one in imports]
-            if all(one is not None and not _has(project, one, name) for one in targets):
+            below = (f"{one.module}.{one.attribute}.{name}".replace("..", ".") for one in imports if not one.level)
+            is_folder = any(_files(project, one) for one in below)  # of a package that has no file of its own
+            if not is_folder and all(one is not None and not _has(project, one, name) for one in targets):
                 yield alias, name
 
 
@@ -133,21 +137,42 @@ def _target(project: Project, path: Path, one: Import) -> Path | None:
 
 
 def _file(project: Project, path: Path, name: str, level: int) -> Path | None:
-    """The file of a module of the project, as a file names it; None for anything else."""
+    """The file of a module of the project that a file surely means by a name; None for anything else."""
     top, _, below = name.partition(".")
     is_python = top in sys.stdlib_module_names and not (below and top in NOT_PACKAGES)
     if not level and (is_python or top in libraries().always | libraries().ambiguous):
         return None  # a folder of the project may have the same name
     target = project.resolver.find(path, name, level)
-    return None if target is None or (not level and _is_inner(project, path, target, name)) else target
+    if target is None or level:
+        return target
+    others = [one for one in _files(project, name) if one != target]
+    if _root(target, name) == path.parent:  # a program that starts above may mean another one
+        return None if any(_root(one, name) in path.parents for one in others) else target
+    return None if others or _is_inner(project, target, name) else target
 
 
-def _is_inner(project: Project, path: Path, target: Path, name: str) -> bool:
-    """Whether a module that is imported from the top stands in a package, and is found there only by its scripts."""
-    root = target.parent if target.name == "__init__.py" else target
+def _root(target: Path, name: str) -> Path:
+    """The folder from which a file is imported by a name."""
+    root = target.parent if target.name == INIT else target
     for _ in name.split("."):
         root = root.parent
-    return root != path.parent and project.has_file(root / "__init__.py")
+    return root
+
+
+def _is_inner(project: Project, target: Path, name: str) -> bool:
+    """Whether a module that is imported from the top stands in a package, and is found there only by its scripts."""
+    return project.has_file(_root(target, name) / INIT)
+
+
+def _files(project: Project, name: str) -> tuple[Path, ...]:
+    """The files that an absolute import of a name may mean, wherever the search begins."""
+
+    def find() -> tuple[Path, ...]:
+        parts = tuple(name.split("."))
+        whole = ((one, (one.parent if one.name == INIT else one.with_suffix("")).parts) for one in project.files)
+        return tuple(one for one, inside in whole if inside[-len(parts) :] == parts)
+
+    return project.answer("files of a dotted name", name, find, compared=True)
 
 
 def _has(project: Project, path: Path, name: str) -> bool:
@@ -164,14 +189,7 @@ def _find_whether(project: Project, path: Path, name: str) -> bool:
     if any(project.resolver.find(path, one.module, one.level) is None for one in stars):
         return True
     is_below = project.resolver.find(path, name, level=1) or project.resolver.is_package(path, name, level=1)
-    return bool(stars and project.stars.giving(path, name)) or bool(is_below and path.name == "__init__.py")
-
-
-def _has_double(project: Project, path: Path) -> bool:
-    """Whether another file may be meant by the same import: one whose path ends alike, in a package of tests, say."""
-    tail = path.parts[-3:] if path.name == "__init__.py" else path.parts[-2:]
-    find = lambda: any(one != path and one.parts[-len(tail) :] == tail for one in project.files)  # noqa: E731 - it is short
-    return project.answer("modules of the same name", path, find, compared=True)
+    return bool(stars and project.stars.giving(path, name)) or bool(is_below and path.name == INIT)
 
 
 def _may_be_built(project: Project, name: str) -> bool:
@@ -195,10 +213,10 @@ def _surely_lacks(
         return False
     if not owner.tree.body:
         return False  # an empty file stands for code that was held back
-    is_package = owner.path.name == "__init__.py"
+    is_package = owner.path.name == INIT
     if is_package and (owner.path.parent in module.path.parents or _may_be_built(project, name)):
         return False
-    if _has_double(project, owner.path) or _is_template(project, module.path):
+    if _is_template(project, module.path):
         return False
     root = dotted(node.value) if isinstance(node, ast.Attribute) else ""
     is_guarded = is_excused(module, node, root) or is_for_type_checkers(module, node)
