@@ -18,6 +18,8 @@ SWALLOWING = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex
 KINDS = frozenset({"isinstance", "issubclass", "type"})
 NAMES = frozenset({"hasattr", "getattr", "callable", "dir", "vars"})
 """Builtins by which code asks what an object is, or has, before it uses it."""
+LISTS = frozenset({"vars", "dir"})
+"""Those that list what it has."""
 AVAILABLE = re.compile(r"has_|HAS_|(?<!is)_available|_AVAILABLE")
 """Words in the test of a branch that is taken only where something exists."""
 LEAVING = frozenset({"sys.exit", "exit", "quit", "os._exit"})
@@ -181,6 +183,9 @@ def _asks(node: ast.AST, name: str, attribute: str) -> bool:
         return False
     if isinstance(node, ast.Attribute):
         return node.attr == "__class__" and not attribute and dotted(node.value) == name
+    if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+        left = node.left.value if isinstance(node.left, ast.Constant) else None
+        return attribute in {"", left} and _names_of(node.comparators[0]) == name
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or not node.args:
         return False
     asker = node.func.id
@@ -192,6 +197,14 @@ def _asks(node: ast.AST, name: str, attribute: str) -> bool:
     if isinstance(asked, ast.Constant):
         return attribute in {"", asked.value}
     return not attribute or asker == "hasattr"
+
+
+def _names_of(node: ast.expr) -> str:
+    """What ``x.__dict__``, ``vars(x)`` and ``dir(x)`` are the names of."""
+    if isinstance(node, ast.Attribute) and node.attr == "__dict__":
+        return dotted(node.value)
+    is_list = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in LISTS
+    return dotted(node.args[0]) if is_list and isinstance(node, ast.Call) and node.args else "-"
 
 
 def _of_class(node: ast.expr) -> ast.expr:

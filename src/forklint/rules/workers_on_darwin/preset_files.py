@@ -18,7 +18,7 @@ from forklint.rules.workers_on_darwin import preset_places
 from forklint.rules.workers_on_darwin.preset_places import Place, by_name, text_of
 from forklint.source.presets import Preset, format_of
 from forklint.source.presets.nodes import MERGE, Address, Entry, Node, Shape
-from forklint.values.worlds import DARWIN, MPS, Worlds
+from forklint.values.worlds import DARWIN, EVERYWHERE, MPS, Worlds
 
 WORKERS = re.compile(rb"(?i:workers?)")
 OFF = ("no", "off", "false", "none", "null")
@@ -74,6 +74,8 @@ def _counts(project: Project, preset: Preset, *, hinted: bool) -> Iterator[Prese
     A hint is enough beside settings of a training, where the program asks for MPS.
     """
     place = preset_places.of_file(preset.path, project.root, hinted=hinted)
+    if place.is_mac and _is_of_a_package(project, preset.path):
+        return
     if hinted and not (place.is_mac and programs.asks_for_mps(project)):
         return
     for count in PresetCounts(preset, place).find():
@@ -81,6 +83,13 @@ def _counts(project: Project, preset: Preset, *, hinted: bool) -> Iterator[Prese
         told = count.certain or (count.in_training and not hinted)
         if (handed or (handed is None and told)) and (count.in_training or not hinted):
             yield count
+
+
+def _is_of_a_package(project: Project, path: Path) -> bool:
+    """Whether a folder of settings for a Mac has the name of a package of the project: that of a model, say."""
+    packages = {one.parent.name for one in project.files if one.name == "__init__.py"}
+    folders = preset_places.folders_of(path, project.root)[: preset_places.FOLDERS]
+    return any(name in packages and by_name(name) != EVERYWHERE for name in folders)
 
 
 @dataclass(frozen=True)
