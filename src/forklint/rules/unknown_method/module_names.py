@@ -153,7 +153,7 @@ def _file(project: Project, path: Path, name: str, level: int) -> Path | None:
 
 def _root(target: Path, name: str) -> Path:
     """The folder from which a file is imported by a name."""
-    root = target.parent if target.name == INIT else target
+    root = _import_path(target)
     for _ in name.split("."):
         root = root.parent
     return root
@@ -169,10 +169,26 @@ def _files(project: Project, name: str) -> tuple[Path, ...]:
 
     def find() -> tuple[Path, ...]:
         parts = tuple(name.split("."))
-        whole = ((one, (one.parent if one.name == INIT else one.with_suffix("")).parts) for one in project.files)
-        return tuple(one for one, inside in whole if inside[-len(parts) :] == parts)
+        alike = _by_last_name(project).get(parts[-1], ())
+        return tuple(one for one in alike if _import_path(one).parts[-len(parts) :] == parts)
 
     return project.answer("files of a dotted name", name, find, compared=True)
+
+
+def _by_last_name(project: Project) -> dict[str, list[Path]]:
+    """The files of a project by the last name of their modules."""
+
+    def find() -> dict[str, list[Path]]:
+        found: dict[str, list[Path]] = {}
+        for one in project.files:
+            found.setdefault(_import_path(one).name, []).append(one)
+        return found
+
+    return project.answer("files by their last names", None, find, compared=True)
+
+
+def _import_path(path: Path) -> Path:
+    return path.parent if path.name == INIT else path.with_suffix("")
 
 
 def _has(project: Project, path: Path, name: str) -> bool:
