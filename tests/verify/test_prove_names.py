@@ -112,3 +112,13 @@ def test_a_name_of_a_module_is_looked_up_in_it(verdict, tmp_path: Path) -> None:
         found["evidence"]
         == "AttributeError: module 'settings' has no attribute 'ROUNDS'; if it is defined, it is found"
     )
+
+
+def test_names_that_modules_lack(verdict, tmp_path: Path) -> None:
+    """A module that torch no longer has, though a function has its name, and a name of a module of the project."""
+    (tmp_path / "metrics.py").write_text("import torch\n\n\ndef accuracy(rows):\n    return torch.mean(rows)\n")
+    text = "import torch\nfrom torch.tensor import Tensor\n\nfrom metrics import mean_iou\n\nprint(mean_iou, Tensor)\n"
+    gone, lacking = verdict(text, expect=1)
+    assert gone["verdict"] == lacking["verdict"] == "confirmed"
+    assert gone["evidence"].startswith("ModuleNotFoundError: No module named 'torch.tensor'")
+    assert lacking["evidence"].startswith("AttributeError: module 'metrics' has no attribute 'mean_iou'")

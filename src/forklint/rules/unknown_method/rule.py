@@ -179,7 +179,7 @@ class UnknownMethod(Rule):
             return {"name": wrong.name, "class": (str(wrong.owner.path), "")}
         if isinstance(wrong, Removed):
             above, _, name = wrong.path.rpartition(".")
-            return {"name": name, "torch": above}
+            return {"name": name, "torch": above, "is_module": isinstance(wrong.node, (ast.Import, ast.ImportFrom))}
         owner = wrong.owner
         if isinstance(wrong, Lacking) and wrong.is_above and isinstance(owner, ClassFacts):
             bases = self.project.ancestry(owner).classes[1:]

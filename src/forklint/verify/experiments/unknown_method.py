@@ -26,6 +26,7 @@ class UnknownMethod(Experimenter):
         """One trial: import and look."""
         proof = finding.proof
         spec: dict[str, Any] = {"name": proof["name"], "right": fixed_name(finding)}
+        spec |= {"is_module": True} if proof.get("is_module") else {}
         place = proof.get("class")
         if place is None:
             owner = proof["torch"]
@@ -38,7 +39,8 @@ class UnknownMethod(Experimenter):
         command = ("-m", "forklint_harness.tasks.names")
         subject = Subject("class", command, self.context.root, environment=self.context.variables)
         trial = self.trial(finding, subject, "names", spec, Factors())
-        experiment = Experiment(finding, f"`{owner}` has no `{proof['name']}`", (trial,))
+        what = "module " if proof.get("is_module") else ""
+        experiment = Experiment(finding, f"`{owner}` has no {what}`{proof['name']}`", (trial,))
         return attempts(experiment, place, self.context) if place else experiment
 
     def imports(self, finding: Finding) -> bool:

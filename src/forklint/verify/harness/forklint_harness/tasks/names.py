@@ -28,8 +28,17 @@ def run(spec: Dict[str, Any]) -> None:
         return
     made_up = made_up_in(owner)
     right = bool(spec.get("right")) and has(owner, spec["right"])
-    looked = _looked(owner, name, made_up["missing"])
+    looked = _imported(owner, name) if spec.get("is_module") else _looked(owner, name, made_up["missing"])
     journal.record("looked", right=right, defined=_is_found_if_defined(owner, name), **looked, **made_up)
+
+
+def _imported(owner: Any, name: str) -> Dict[str, Any]:
+    """Whether a package has a module of that name, whatever else it may have under it."""
+    try:
+        importlib.import_module("{}.{}".format(owner.__name__, name))
+    except ImportError as error:
+        return {"found": False, "on": "module", "error": "{}: {}".format(type(error).__name__, error)}
+    return {"found": True, "on": "module", "error": ""}
 
 
 def _looked(owner: Any, name: str, missing: Any) -> Dict[str, Any]:
