@@ -84,14 +84,21 @@ def lacking_names(project: Project, module: Module) -> Iterator[LackingName]:
 def _taken(project: Project, module: Module, node: ast.ImportFrom, name: str) -> Iterator[LackingName]:
     path = _file(project, module.path, node.module or "", node.level)
     owner = project.module(path) if path is not None else None
-    if owner is not None and owner is not module:
+    if owner is None or owner is module:
+        return
+    if node.level or not _may_be_another(project, module.path, owner.path, node.module or "", name):
         yield from _lacking(project, module, node, name, owner)
 
 
 def _read(project: Project, module: Module, node: ast.Attribute) -> Iterator[LackingName]:
     scope = module.scope_at(node)
     owner = project.resolve(module, scope, node.value)
-    if isinstance(owner, Module) and is_certain(project, module, scope, node.value):
+    if not isinstance(owner, Module) or not is_certain(project, module, scope, node.value):
+        return
+    summary = project.summary(module.path)
+    imports = summary.by_alias.get(dotted(node.value), ()) if summary is not None else ()
+    written = [f"{one.module}.{one.attribute}".strip(".") for one in imports if not one.level]
+    if not any(_may_be_another(project, module.path, owner.path, one, node.attr) for one in written):
         yield from _lacking(project, module, node, node.attr, owner)
 
 
@@ -109,9 +116,7 @@ def _imported(project: Project, path: Path, summary: Summary) -> Iterator[tuple[
         if one.attribute in {"", STAR} or one.attribute.startswith("__"):
             continue
         target = _file(project, path, one.module, one.level)
-        if target is None or target == path or _has(project, target, one.attribute):
-            continue
-        if one.level or not _files(project, f"{one.module}.{one.attribute}"):  # a folder may have the same name
+        if target is not None and target != path and not _has(project, target, one.attribute):
             yield one.module, one.attribute, one.level
 
 
@@ -123,9 +128,7 @@ def _asked(project: Project, path: Path, summary: Summary) -> Iterator[tuple[str
         imports = summary.by_alias.get(alias, ())
         if imports and name.isidentifier() and not name.startswith("__"):
             targets = [_target(project, path, one) for one in imports]
-            below = (f"{one.module}.{one.attribute}.{name}".replace("..", ".") for one in imports if not one.level)
-            is_folder = any(_files(project, one) for one in below)  # of a package that has no file of its own
-            if not is_folder and all(one is not None and not _has(project, one, name) for one in targets):
+            if all(one is not None and not _has(project, one, name) for one in targets):
                 yield alias, name
 
 
@@ -137,18 +140,13 @@ def _target(project: Project, path: Path, one: Import) -> Path | None:
 
 
 def _file(project: Project, path: Path, name: str, level: int) -> Path | None:
-    """The file of a module of the project that a file surely means by a name; None for anything else."""
+    """The file of a module of the project, as a file names it; None for anything else."""
     top, _, below = name.partition(".")
     is_python = top in sys.stdlib_module_names and not (below and top in NOT_PACKAGES)
     if not level and (is_python or top in libraries().always | libraries().ambiguous):
         return None  # a folder of the project may have the same name
     target = project.resolver.find(path, name, level)
-    if target is None or level:
-        return target
-    others = [one for one in _files(project, name) if one != target]
-    if _root(target, name) == path.parent:  # a program that starts above may mean another one
-        return None if any(_root(one, name) in path.parents for one in others) else target
-    return None if others or _is_inner(project, target, name) else target
+    return None if target is None or (not level and _is_inner(project, path, target, name)) else target
 
 
 def _root(target: Path, name: str) -> Path:
@@ -159,9 +157,23 @@ def _root(target: Path, name: str) -> Path:
     return root
 
 
-def _is_inner(project: Project, target: Path, name: str) -> bool:
+def _is_inner(project: Project, path: Path, target: Path, name: str) -> bool:
     """Whether a module that is imported from the top stands in a package, and is found there only by its scripts."""
-    return project.has_file(_root(target, name) / INIT)
+    root = _root(target, name)
+    return root != path.parent and project.has_file(root / INIT)
+
+
+def _may_be_another(project: Project, path: Path, target: Path, written: str, name: str) -> bool:
+    """Whether an absolute import may mean another file than the one that is found, or ``name`` a module below it.
+
+    Asked only of what is about to be told: it depends on all files of the project.
+    """
+    if _files(project, f"{written}.{name}"):
+        return True  # of a package that has no file of its own
+    others = (one for one in _files(project, written) if one != target)
+    if _root(target, written) == path.parent:  # a program that starts above may find one there
+        return any(_root(one, written) in path.parents for one in others)
+    return any(True for _ in others)
 
 
 def _files(project: Project, name: str) -> tuple[Path, ...]:
