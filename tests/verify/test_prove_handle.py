@@ -179,6 +179,7 @@ def test_closed_handle_is_refuted(tmp_path: Path) -> None:
     assert in_spite("closed", tmp_path, start_methods=("fork",)).verdict() == "refuted"
 
 
+@SLOWLY
 def test_closed_file_that_is_kept_cannot_be_pickled(tmp_path: Path) -> None:
     proof = in_spite("closed-and-kept", tmp_path)
     assert proof.verdict("fork") == "refuted"

@@ -193,6 +193,7 @@ def test_a_stand_in_that_swallows_the_lambda_refutes_nothing(verify) -> None:
     assert "`look` is a stand-in" in found["evidence"]
 
 
+@pytest.mark.soak
 def test_a_late_variable_is_confirmed_though_packages_are_missing(verify) -> None:
     text = (
         "import missing\nimport numpy\nimport os\nos.environ['OPENBLAS_NUM_THREADS'] = '1'\nx = missing.work(numpy)\n"
@@ -259,6 +260,7 @@ def test_where_the_fix_does_not_help_the_variable_is_set_from_the_start(tmp_path
     assert "with the fix it is not, for something reads it before" in words
 
 
+@pytest.mark.soak
 def test_a_script_in_a_package_that_fails_as_a_module_is_run_under_its_path(tmp_path: Path) -> None:
     """Its package cannot be imported, for a reason of its own, and nobody imports it."""
     package = tmp_path / "training"
