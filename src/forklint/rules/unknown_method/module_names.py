@@ -214,10 +214,22 @@ def _find_whether(project: Project, path: Path, name: str) -> bool:
         if summary is None or one in summary.top.binds:
             return True
     stars = [one for one in project.imports(path) if one.attribute == STAR]
-    if any(project.resolver.find(path, one.module, one.level) is None for one in stars):
+    if stars and (_takes_all_from_outside(project, path) or project.stars.giving(path, name)):
         return True
     is_below = project.resolver.find(path, name, level=1) or project.resolver.is_package(path, name, level=1)
-    return bool(stars and project.stars.giving(path, name)) or bool(is_below and path.name == INIT)
+    return bool(is_below) and path.name == INIT
+
+
+def _takes_all_from_outside(project: Project, path: Path) -> bool:
+    """Whether a module has all that a module outside the project has, by a star or by several."""
+    waiting = [path]
+    for module in waiting:
+        for one in project.imports(module):
+            target = project.resolver.find(module, one.module, one.level) if one.attribute == STAR else module
+            if target is None:
+                return True
+            waiting += [target] if target not in waiting else []
+    return False
 
 
 def _may_be_built(project: Project, name: str) -> bool:
