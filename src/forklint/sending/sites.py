@@ -122,10 +122,10 @@ class Sites:
             loader = loader_held(self.project, one.value)
             made = loader.call.node if loader is not None else None
             if loader is not None and isinstance(made, ast.Call):
-                place, where, to = loader.call, partial(self._where, loader), loader.row.name
-                given = Expression(module, module.scope_at(target), store.value)
+                home, where, to = loader.call, partial(self._where, loader), loader.row.name
+                given = place.part(store.value)
                 yield Sent(
-                    place.module, place.scope, made, target.attr, store.value, to, where, source=given, loader=loader
+                    home.module, home.scope, made, target.attr, store.value, to, where, source=given, loader=loader
                 )
 
     def of_loader_classes(self, module: Module) -> Iterator[Sent]:

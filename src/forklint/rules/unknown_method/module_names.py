@@ -222,14 +222,18 @@ def _find_whether(project: Project, path: Path, name: str) -> bool:
 
 def _takes_all_from_outside(project: Project, path: Path) -> bool:
     """Whether a module has all that a module outside the project has, by a star or by several."""
-    waiting = [path]
-    for module in waiting:
-        for one in project.imports(module):
-            target = project.resolver.find(module, one.module, one.level) if one.attribute == STAR else module
-            if target is None:
-                return True
-            waiting += [target] if target not in waiting else []
-    return False
+
+    def find() -> bool:
+        waiting = [path]
+        for module in waiting:
+            for one in (one for one in project.imports(module) if one.attribute == STAR):
+                target = project.resolver.find(module, one.module, one.level)
+                if target is None:
+                    return True
+                waiting += [target] if target not in waiting else []
+        return False
+
+    return project.answer("takes all from outside", path, find, compared=True)
 
 
 def _may_be_built(project: Project, name: str) -> bool:

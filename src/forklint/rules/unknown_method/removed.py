@@ -43,11 +43,12 @@ class Removed:
 
 def removed(project: Project, module: Module) -> Iterator[Removed]:
     """Give the imports of such modules; of one that is not imported, its uses."""
+    importing = [node for node in module.nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
     for path, gone in removed_modules().items():
         owner, _, name = path.rpartition(".")
         if name.encode() not in module.document.code:
             continue
-        imports = [node for node in module.nodes if _imports(node, path)]
+        imports = [node for node in importing if _imports(node, path)]
         uses = (node for node in module.nodes if gone.is_attribute and _is_use(project, module, node, path))
         for node in imports or uses:
             is_spared = is_excused(module, node, owner) or is_fallback(module, node)
@@ -69,10 +70,10 @@ def _last_names() -> frozenset[str]:
     return frozenset(path.rpartition(".")[2] for path, gone in removed_modules().items() if gone.is_attribute)
 
 
-def _imports(node: ast.AST, path: str) -> bool:
+def _imports(node: ast.Import | ast.ImportFrom, path: str) -> bool:
     if isinstance(node, ast.Import):
         return any(_is_inside(alias.name, path) for alias in node.names)
-    if not isinstance(node, ast.ImportFrom) or node.level:
+    if node.level:
         return False
     if _is_inside(f"{node.module}", path):
         return True
