@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, TypeVar
@@ -30,6 +31,12 @@ class Keeper:
 
     keeps: frozenset[str] | None
     positions: frozenset[int] | None
+    attribute: str = "args"
+    """The attribute for those that have no name in the call."""
+
+    def holds(self, position: int) -> bool:
+        """Whether it holds the positional argument that stands at an index."""
+        return self.positions is None or position in self.positions
 
 
 KEEPS_NOTHING = Keeper(frozenset(), frozenset())
@@ -112,7 +119,7 @@ def _keepers() -> dict[str, Keeper]:
         return None if values is None else frozenset(values)
 
     return {
-        name: Keeper(some(row.get("keeps")), some(row.get("positions")))
+        name: Keeper(some(row.get("keeps")), some(row.get("positions")), row.get("attribute", Keeper.attribute))
         for row in _table()["keeper"]
         for name in row["call"]
     }
@@ -121,7 +128,13 @@ def _keepers() -> dict[str, Keeper]:
 def keeper(name: str) -> Keeper:
     """What a call keeps of its arguments, by its qualified name; of a class of which nothing is known, by theirs."""
     rows, last = _keepers(), name.rpartition(".")[2]
-    return _row(rows, name) or rows.get(f"*.{last}") or (rows["*"] if last[:1].isupper() else KEEPS_NOTHING)
+    makes = last[:1].isupper() or _makers().search(last) is not None
+    return _row(rows, name) or rows.get(f"*.{last}") or (rows["*"] if makes else KEEPS_NOTHING)
+
+
+@cache
+def _makers() -> re.Pattern[str]:
+    return re.compile(_table()["makers"]["words"])
 
 
 def keepers_told() -> dict[str, list[Any]]:

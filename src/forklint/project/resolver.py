@@ -92,6 +92,15 @@ class Resolver:
         find = lambda: self._find_package(start, module, relative=level > 0)  # noqa: E731 - it is short
         return self._questions.answer("folder of a package", key, find)
 
+    def modules_of(self, importer: Path, package: str, start: str) -> list[Path]:
+        """Find the files of the modules of a package whose names begin with something, as an import would."""
+        self._questions.note(("files",))
+        folder = self.is_package(importer, package)
+        names = self._listing(str(folder)) if folder is not None else frozenset()
+        stems = dict.fromkeys(name.removesuffix(".py") for name in sorted(names) if name.startswith(start))
+        found = (self._file(str(folder), [stem]) for stem in stems if not stem.startswith("_"))
+        return [path for path in found if path is not None]
+
     def _find_package(self, start: str, module: str, *, relative: bool) -> Path | None:
         parts = [part for part in module.split(".") if part]
         for base in (start,) if relative else self._bases(start, parts):

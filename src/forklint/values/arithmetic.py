@@ -95,6 +95,14 @@ def binary(evaluator: Evaluator, source: Expression) -> Found:
     if isinstance(node.op, ast.Add) and isinstance(left.value, Row) and isinstance(right.value, Row):
         row = Row((*left.value.items, *right.value.items), left.value.complete and right.value.complete)
         return Found(row, by_default=left.by_default or right.by_default)
+    if isinstance(node.op, (ast.Add, ast.Mod)) and isinstance(left.value, Constant):
+        text = left.value.value if isinstance(left.value.value, str) else ""
+        more = right.value.value if isinstance(right.value, Constant) else None
+        if text and isinstance(node.op, ast.Add) and isinstance(more, str):
+            return joined(Constant(text + more), left, right)
+        start = text.partition("%")[0] if isinstance(node.op, ast.Mod) else text
+        if start:
+            return Found(Text(start))
     if isinstance(node.op, ast.BitOr) and isinstance(left.value, Table) and isinstance(right.value, Table):
         if not right.value.complete:
             return Found(Table(right.value.entries, complete=False))

@@ -15,7 +15,7 @@ from forklint.project.nodes import nodes_below
 from forklint.project.trials import is_test_file
 from forklint.records import dataclass
 from forklint.summaries.terms import WORD
-from forklint.values import arguments, files
+from forklint.values import arguments, files, registering
 from forklint.values.model import Arguments, Constant, Expression, Instance, Made, Row, Table, Value
 
 if TYPE_CHECKING:
@@ -59,6 +59,9 @@ def of(evaluator: Evaluator, function: FunctionFacts) -> Callers:
     """Find the calls of a function in the whole project."""
 
     def find() -> Callers:
+        decorated = registering.of_decorator(evaluator, function)
+        if decorated:
+            return Callers(decorated, escapes=False)
         is_known = _paths(evaluator.project, _own_name(function), _home(function)) is not None
         if not is_known:  # that is told before anything is asked of subclasses
             return HANDED_ON
@@ -97,6 +100,8 @@ def _find(evaluator: Evaluator, target: _Target) -> Callers:
             alias = _alias(evaluator.project, module, above, node)
             if alias is not None:
                 reads += [one for one in module.reads(alias) if isinstance(one, ast.Name) and one not in reads]
+            elif registering.is_decorator(above, node):
+                calls.append(registering.decorated(module, above))
             elif isinstance(above, ast.Call) and above.func is node:
                 calls.append(_given(evaluator, module, above, target))
             elif _is_entry(evaluator.project, module, node):

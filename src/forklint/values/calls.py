@@ -15,7 +15,7 @@ from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import argument
-from forklint.values import arguments, arithmetic, classes, command_line, files, names, numbers
+from forklint.values import arguments, arithmetic, by_name, classes, command_line, files, names, numbers, registering
 from forklint.values.model import (
     NOT_KNOWN,
     NOTHING,
@@ -25,6 +25,7 @@ from forklint.values.model import (
     Found,
     Frame,
     Instance,
+    Lambda,
     Made,
     Ref,
     Row,
@@ -66,6 +67,10 @@ def find(evaluator: Evaluator, source: Expression) -> Found:
     if found.possible:
         return found
     callee = evaluator.find(source.part(node.func))
+    if not callee.possible:
+        found = by_name.of_any_method(evaluator, source)
+        if found.possible:
+            return found
     if not callee.possible and isinstance(node.func, ast.Attribute) and node.func.attr == "__iter__":
         return Found(Made("builtins.iter", source))
     given = arguments.of_call(evaluator, source) if callee.possible else NOT_KNOWN
@@ -87,6 +92,13 @@ def _of_callee(evaluator: Evaluator, source: Expression, callee: Value, given: A
         if name:
             return Found(Made(name, source))
         return evaluator.each(inner, lambda one: _of_callee(evaluator, source, one.value, whole))
+    if isinstance(callee, Instance):
+        found = evaluator.project.method(callee.facts, "__call__")
+        function = FunctionFacts(found[0].module, found[1]) if found is not None else None
+        return result_of(evaluator, function, given, callee, source.frame) if function is not None else NOTHING
+    if isinstance(callee, Lambda) and isinstance(callee.place.node, ast.Lambda):
+        written = callee.place.node
+        return evaluator.find(callee.place.part(written.body)) if not ast.unparse(written.args) else NOTHING
     return NOTHING
 
 
@@ -127,34 +139,20 @@ def _library(evaluator: Evaluator, source: Expression, name: str) -> Found:
     elif name in listed("command_line", "settings"):
         result = command_line.object_of(evaluator, source)
     elif name in listed("objects", "importing"):
-        result = _imported(evaluator, source, name)
+        result = by_name.imported(evaluator, source, name)
     elif name == "builtins.getattr" and len(node.args) > 1:
         result = _got(evaluator, source, evaluator.find(source.part(node.args[0])), node.args[1:])
+    elif name in by_name.TABLES_OF_NAMES:
+        result = by_name.table_of_names(evaluator, source, name, first)
     elif name == "builtins.isinstance" and len(node.args) == 2:
         result = _is_instance(evaluator, source, node.args[0], node.args[1])
-    elif plain == "bool" and first is not None:
-        result = _known_or(arithmetic.truth(evaluator.find(first)), result)
-    elif plain in {"int", "min", "max", "len", "abs", "round"} or plain in iteration().positive_counts:
+    elif plain in {"bool", "int", "min", "max", "len", "abs", "round"} or plain in iteration().positive_counts:
         result = _counted(evaluator, source, plain)
     return result
 
 
 def _known_or(found: Found, other: Found) -> Found:
     return found if found.known else other
-
-
-def _imported(evaluator: Evaluator, source: Expression, name: str) -> Found:
-    """The module that ``importlib.import_module("models.net")`` and ``__import__("models.net", fromlist=...)`` give."""
-    node = source.node
-    given = argument(node, "name", 0)  # type: ignore[arg-type]
-    text = evaluator.find(source.part(given)).value if given is not None else None
-    if not isinstance(text, Constant) or not isinstance(text.value, str) or text.value.startswith("."):
-        return NOTHING
-    if name == "builtins.__import__" and argument(node, "fromlist", 3) is None:  # type: ignore[arg-type]
-        return NOTHING
-    path = evaluator.project.resolver.find(source.module.path, text.value)
-    module = evaluator.project.module(path) if path is not None else None
-    return Found(Ref(module)) if module is not None else Found(Made(name, source))
 
 
 def _is_instance(evaluator: Evaluator, source: Expression, what: ast.expr, kind: ast.expr) -> Found:
@@ -171,6 +169,8 @@ def _is_instance(evaluator: Evaluator, source: Expression, what: ast.expr, kind:
 
 def _counted(evaluator: Evaluator, source: Expression, name: str) -> Found:
     parts = [evaluator.find(source.part(argument)) for argument in source.node.args]  # type: ignore[attr-defined]
+    if name == "bool" and parts:
+        return _known_or(arithmetic.truth(parts[0]), Found(Made("builtins.bool", source)))
     if name == "len" and len(parts) == 1 and isinstance(parts[0].value, (Row, Table)):
         value = parts[0].value
         size = len(value.items if isinstance(value, Row) else value.values)
@@ -267,6 +267,8 @@ def _got(evaluator: Evaluator, source: Expression, owner: Found, given: list[ast
     home = owner.value.symbol if isinstance(owner.value, Ref) else None
     if isinstance(home, Module) and not isinstance(key, Constant):
         return names.of_any_member(evaluator, home)
+    if isinstance(home, ClassFacts) and not isinstance(key, Constant):
+        return by_name.of_class(home, key)
     table = evaluator.entries_of(owner)
     if table is not None and not isinstance(key, Constant):
         default = [evaluator.find(source.part(one)) for one in given[1:2]]
@@ -380,6 +382,10 @@ def yields(node: scopes.Function) -> Iterator[ast.Yield | ast.YieldFrom]:
 def _is_plain(evaluator: Evaluator, function: FunctionFacts) -> bool:
     """Whether calling a function gives what it returns or yields: no decorator changes it."""
     known = iteration().transparent_decorators
-    marks = (mark.func if isinstance(mark, ast.Call) else mark for mark in function.node.decorator_list)
     scope = function.scope.parent or function.module.scope
-    return all(qualified(evaluator, Expression(function.module, scope, mark)) in known for mark in marks)
+    for mark in function.node.decorator_list:
+        place = Expression(function.module, scope, mark)
+        name = qualified(evaluator, place.part(mark.func if isinstance(mark, ast.Call) else mark))
+        if name not in known and not registering.gives_the_same(evaluator, place):
+            return False
+    return True

@@ -14,7 +14,8 @@ from forklint.knowledge.loading import names as listed
 from forklint.project.index import External
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts, Module
-from forklint.values import arithmetic, calls, command_line, files, items, names, objects
+from forklint.project.spelling import is_name
+from forklint.values import arithmetic, by_name, calls, command_line, files, items, names, objects
 from forklint.values.cost import MAX_STEPS, TOO_MUCH, Cost
 from forklint.values.model import (
     ABSENT,
@@ -251,6 +252,8 @@ def _attribute(evaluator: Evaluator, source: Expression) -> Found:
         is_flag = holder in listed("command_line", "flags")
         return command_line.option(evaluator, Made(holder, source), node.attr) if is_flag else NOTHING
     owner = evaluator.find(source.part(node.value))
+    if node.attr == by_name.NAMES and isinstance(owner.value, Ref):
+        return owner
     return _unless_set(evaluator, source, node.attr, evaluator.member(owner, node.attr), owner)
 
 
@@ -260,6 +263,8 @@ def _subscript(evaluator: Evaluator, source: Expression) -> Found:
     owner = evaluator.find(source.part(node.value))
     if isinstance(node.slice, ast.Slice):
         return Found(Row(owner.value.items, complete=False)) if isinstance(owner.value, Row) else NOTHING
+    if is_name(node.slice, by_name.OWN_NAME):
+        return by_name.own_module(evaluator, source, node)
     key = (asked := evaluator.find(source.part(node.slice))).value
     if isinstance(owner.value, Row):
         return _item(evaluator, owner.value, key.value if isinstance(key, Constant) else None)
@@ -268,6 +273,8 @@ def _subscript(evaluator: Evaluator, source: Expression) -> Found:
     if owner.options and isinstance(key, Constant) and isinstance(key.value, int):
         return of_each(owner, lambda one: _item(evaluator, one.value, key.value))
     if not isinstance(key, Constant) or isinstance(key.value, Positive) or items.needs_other_key(owner.value, asked):
+        if isinstance(owner.value, Ref) and isinstance(owner.value.symbol, Module):
+            return names.of_any_member(evaluator, owner.value.symbol)
         tables = [one.value for one in owner.possible if isinstance(one.value, Table)]
         return perhaps(evaluator.find(value) for table in tables for value in table.values)
     if isinstance(owner.value, Setting) and isinstance(key.value, int):
@@ -300,40 +307,6 @@ def _call(evaluator: Evaluator, source: Expression) -> Found:
     return calls.find(evaluator, source)
 
 
-def _dictionary(evaluator: Evaluator, source: Expression) -> Found:
-    node = source.node
-    assert isinstance(node, ast.Dict)  # noqa: S101 - FINDERS says so
-    entries: dict[str, Source] = {}
-    others: list[Source] = []
-    complete = True
-    for key, value in zip(node.keys, node.values, strict=True):
-        if key is None:
-            inner = evaluator.table(source.part(value))
-            complete &= inner is not None and inner.complete
-            entries = {**entries, **inner.entries} if inner is not None else {}
-            continue
-        name = evaluator.find(source.part(key)).value
-        if isinstance(name, Constant) and isinstance(name.value, str):
-            entries[name.value] = source.part(value)
-        else:
-            others.append(source.part(value))
-            complete &= isinstance(name, Constant)
-    return Found(Table(entries, complete, tuple(others)))
-
-
-def _row(evaluator: Evaluator, source: Expression) -> Found:
-    items: list[Source] = []
-    complete = True
-    for part in source.node.elts:  # type: ignore[attr-defined]
-        if not isinstance(part, ast.Starred):
-            items.append(source.part(part))
-            continue
-        inner = evaluator.find(source.part(part.value)).value
-        items += inner.items if isinstance(inner, Row) else ()
-        complete &= isinstance(inner, Row) and inner.complete
-    return Found(Row(tuple(items), complete))
-
-
 def _text(evaluator: Evaluator, source: Expression) -> Found:
     """What an f-string gives, as far as its parts are known."""
     start = ""
@@ -345,10 +318,6 @@ def _text(evaluator: Evaluator, source: Expression) -> Found:
             return Found(Text(start)) if start else NOTHING
         start += str(value.value)
     return Found(Constant(start))
-
-
-def _dictionary_of_each(_evaluator: Evaluator, source: Expression) -> Found:
-    return Found(Table({}, complete=False, others=(source.part(source.node.value),)))  # type: ignore[attr-defined]
 
 
 def _either(evaluator: Evaluator, source: Expression) -> Found:
@@ -376,13 +345,13 @@ FINDERS: dict[type[ast.expr], Callable[[Evaluator, Any], Found]] = {
     ast.Attribute: _attribute,
     ast.Subscript: _subscript,
     ast.Call: _call,
-    ast.Dict: _dictionary,
-    ast.Tuple: _row,
-    ast.List: _row,
-    ast.Set: _row,
+    ast.Dict: items.of_dict,
+    ast.Tuple: items.of_display,
+    ast.List: items.of_display,
+    ast.Set: items.of_display,
     ast.ListComp: items.made_in_loop,
     ast.SetComp: items.of_loop,
-    ast.DictComp: _dictionary_of_each,
+    ast.DictComp: items.dict_of_each,
     ast.GeneratorExp: items.of_loop,
     ast.JoinedStr: _text,
     ast.Lambda: lambda _evaluator, source: Found(Lambda(source)),

@@ -16,6 +16,7 @@ from forklint.values.model import (
     Found,
     Made,
     Row,
+    Source,
     Stream,
     Table,
     Value,
@@ -30,6 +31,47 @@ if TYPE_CHECKING:
 RANGE = "builtins.range"
 MOST_ITEMS = 64
 """Of a list that is made in a loop, and of which all are told."""
+
+
+def of_dict(evaluator: Evaluator, source: Expression) -> Found:
+    """What a dictionary that is written out holds."""
+    node = source.node
+    assert isinstance(node, ast.Dict)  # noqa: S101 - FINDERS says so
+    entries: dict[str, Source] = {}
+    others: list[Source] = []
+    complete = True
+    for key, value in zip(node.keys, node.values, strict=True):
+        if key is None:
+            inner = evaluator.table(source.part(value))
+            complete &= inner is not None and inner.complete
+            entries = {**entries, **inner.entries} if inner is not None else {}
+            continue
+        name = evaluator.find(source.part(key)).value
+        if isinstance(name, Constant) and isinstance(name.value, str):
+            entries[name.value] = source.part(value)
+        else:
+            others.append(source.part(value))
+            complete &= isinstance(name, Constant)
+    return Found(Table(entries, complete, tuple(others)))
+
+
+def of_display(evaluator: Evaluator, source: Expression) -> Found:
+    """What a list, tuple or set that is written out holds."""
+    items: list[Source] = []
+    complete = True
+    for part in source.node.elts:  # type: ignore[attr-defined]
+        if not isinstance(part, ast.Starred):
+            items.append(source.part(part))
+            continue
+        inner = evaluator.find(source.part(part.value)).value
+        items += inner.items if isinstance(inner, Row) else ()
+        complete &= isinstance(inner, Row) and inner.complete
+    return Found(Row(tuple(items), complete))
+
+
+def dict_of_each(_evaluator: Evaluator, source: Expression) -> Found:
+    """What a comprehension makes of keys and values."""
+    return Found(Table({}, complete=False, others=(source.part(source.node.value),)))  # type: ignore[attr-defined]
 
 
 def of_loop(_evaluator: Evaluator, source: Expression) -> Found:

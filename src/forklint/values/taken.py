@@ -47,6 +47,11 @@ def taken(evaluator: Evaluator, owner: Instance, name: str, frame_of: FrameOf) -
     return None
 
 
+def mapping_set_by(function: FunctionFacts, node: ast.AST) -> ast.expr | None:
+    """The mapping whose entries a call in a method sets as attributes of the object; None for any other node."""
+    return _mapping(function, node) if _is_unnamed(node) else None
+
+
 def _setting(evaluator: Evaluator, owner: Instance) -> Iterator[tuple[FunctionFacts, ast.AST]]:
     """Give the places at which methods of an object set what the text does not name, those of its bases first."""
     for facts in reversed(evaluator.project.ancestry(owner.facts).classes):

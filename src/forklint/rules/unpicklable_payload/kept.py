@@ -23,6 +23,7 @@ from forklint.values import arguments, objects
 from forklint.values.branches import is_passed_over
 from forklint.values.callers import handed_up, is_super_call
 from forklint.values.model import NO_ARGUMENTS, Arguments, Expression, Frame, Instance
+from forklint.values.taken import mapping_set_by
 
 if TYPE_CHECKING:
     from forklint.rules.unpicklable_payload.unpicklable import Unpicklable
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 REDUCING = {"__reduce__", "__reduce_ex__"}
 CHOOSING = {*REDUCING, "__getstate__", "__getattr__", "__setattr__", "__new__"}
 """Methods by which a class says itself what it holds, or what is pickled of it."""
+WHOLE = "dataset"
+"""The attribute of a ``Subset`` that is the dataset it is a part of."""
 TAKE_APART = frozenset({"extend", "update"})
 """Methods of containers that keep the parts of what they get; only of a display it is plain which those are."""
 DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp)
@@ -108,9 +111,17 @@ class Objects:
     ) -> Culprit | None:
         """What is refused in what one statement gives to an object by a name; ``owner``: of a class of the project."""
         target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-        if isinstance(statement, ast.Assign) and isinstance(target, ast.Attribute) and is_name(target.value, name):
+        if (
+            isinstance(statement, ast.Assign)
+            and isinstance(target, ast.Attribute)
+            and is_name(_whole(target.value), name)
+        ):
             found = self._unpicklable.of(here.part(statement.value), depth - 1)
             return found.kept_as(target.attr, None) if found is not None and owner is not None else found
+        for attribute, value in _put_in(statement, name):
+            found = self._unpicklable.of(here.part(value), depth - 1)
+            if found is not None:
+                return found.kept_as(attribute, None) if owner is not None else found
         call = statement.value if isinstance(statement, ast.Expr) else None
         on = call.func.value if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
         if call is None or owner is None or not is_name(on, name):
@@ -143,6 +154,11 @@ class Objects:
                 found = self._unpicklable.first([source], depth)
                 if found is not None:
                     yield found.kept_as(name, owner.facts if found.path else None)
+        for row in rows:
+            for number, source in enumerate(made.positional):
+                found = self._unpicklable.first([source], depth) if row.holds(number) else None
+                if found is not None:
+                    yield found.kept_as(row.attribute, owner.facts)
 
     def _run(self, frame: Frame, owner: Instance, depth: int, seen: set[Function]) -> Iterator[Culprit]:
         """Give what a method stores that is refused, and what those store that it calls on its object."""
@@ -160,8 +176,19 @@ class Objects:
                     kept = found.kept_as(attribute, function.owner if _is_inside(found, function.owner) else None)
                     yield replace(kept, by_branch=isinstance(function.module.parents[statement], ast.If))
             call = statement.value if isinstance(statement, ast.Expr) else None
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            taken = mapping_set_by(function, call) if call is not None else None
+            if taken is not None:
+                yield from self._taken(here.part(taken), depth)
+            elif isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
                 yield from self._follow(here.part(call), call.func, owner, depth, seen)
+
+    def _taken(self, mapping: Expression, depth: int) -> Iterator[Culprit]:
+        """Give what is refused in what an object takes from a mapping: ``self.__dict__.update(options)``."""
+        table = self._unpicklable.evaluator.table(mapping)
+        for name, source in table.entries.items() if table is not None else ():
+            found = self._unpicklable.first([source], depth)
+            if found is not None:
+                yield found.kept_as(name, None)
 
     def _follow(
         self, call: Expression, function: ast.Attribute, owner: Instance, depth: int, seen: set[Function]
@@ -179,6 +206,13 @@ class Objects:
         elif named is not None and named[1] == owner and named[0].node not in seen and not named[0].node.decorator_list:
             seen.add(named[0].node)
             yield from self._run(Frame(named[0], given, owner, call.frame), owner, depth, seen)
+
+
+def _whole(node: ast.expr) -> ast.expr:
+    """What ``part.dataset`` is a part of: each part of a dataset holds the whole."""
+    while isinstance(node, ast.Attribute) and node.attr == WHOLE:
+        node = node.value
+    return node
 
 
 def _is_inside(found: Culprit, facts: ClassFacts | None) -> bool:

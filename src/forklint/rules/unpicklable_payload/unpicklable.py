@@ -185,11 +185,15 @@ class Unpicklable:
                 return found
         bindings = (given.scope.find(node.id) or (given.scope, []))[1]
         is_changed = stores.is_changed(self.evaluator, given.scope, node.id)
-        is_drawn = not nearer and all(one.kind is not Kind.PARAMETER for one in bindings)
+        is_rest = is_own and node.id in _rest(given.scope)
+        is_drawn = not nearer and (is_rest or all(one.kind is not Kind.PARAMETER for one in bindings))
         if self._asks_callers and given.frame is None and not nearer and not is_drawn:
             return self.first(given_by_callers(self.evaluator, given), depth)
         place = given if is_changed or given.frame is not None else given.by_anyone()
         found = self._evaluated(place, depth) if is_changed or is_drawn else None
+        parts = self.evaluator.find(given).value if is_drawn and found is None else None
+        if isinstance(parts, Made) and parts.call.node is not node:
+            found = self.objects.set_on(parts.call, given, node, depth)
         return found or (self.stages.set_on(given, node, depth) if nearer else module_in(self.project, given))
 
     def _drawn(self, given: Expression, binder: ast.AST, depth: int) -> Culprit | None:
@@ -228,7 +232,7 @@ class Unpicklable:
         found = self.first(behind(self.evaluator, given, perhaps=True), depth)
         if found is None and isinstance(owner, Instance):
             found = self.first(behind_in_heirs(self.evaluator, owner, node.attr), depth)
-        elif found is None and isinstance(owner, Table):
+        elif found is None and isinstance(owner, (Table, Ref)):
             found = self._evaluated(given, depth)
         return found or module_in(self.project, given)
 
@@ -296,7 +300,7 @@ class Unpicklable:
         if found is not None or isinstance(symbol, FunctionFacts):
             return found
         if isinstance(node.func, ast.Attribute):
-            return self._method(given, node, node.func, depth)
+            return self._method(given, node, node.func, depth) or self._evaluated(given, depth)
         chosen = names_meant(self.evaluator, given.part(node.func))
         found = next(filter(None, (self._made(given, node, one, depth) for one in chosen)), None)
         return found or self._evaluated(given, depth) or self._made(given, node, last_name(node.func), depth)
@@ -322,7 +326,7 @@ class Unpicklable:
         if self._handles and handle is not None and handle.spawn == "bites" and not handle.suffix:
             error = handle.spawn_effect
             return Culprit(Why.HANDLE, given.module, node, f"an open {handle.kind}", error)
-        found = self.first(map(given.part, kept_arguments(node, keeper(name))), depth)
+        found = self.first(self.kept_arguments(given, node, keeper(name)), depth)
         is_read = found is not None and (found.why is Why.GENERATOR or (found.why is Why.VIEW and not found.path))
         return None if is_read else found  # it may be read to its end: ConcatDataset makes a list of it
 
@@ -343,6 +347,19 @@ class Unpicklable:
             return self.objects.told(given, owner, depth) or self.of(given.part(function.value), depth - 1)
         return self.stages.added(given, node, depth)
 
+    def kept_arguments(self, given: Expression, call: ast.Call, row: Keeper) -> Iterator[Source]:
+        """The arguments of a call that its result holds, those of ``**options`` taken apart."""
+        for number, argument in enumerate(call.args):
+            if row.holds(number):
+                yield given.part(argument)
+        for keyword in call.keywords:
+            if row.keeps is None or keyword.arg in row.keeps:
+                yield given.part(keyword.value)
+            elif keyword.arg is None:
+                value = self.evaluator.find(given.part(keyword.value)).value
+                held = value.entries if isinstance(value, Table) else {}
+                yield from (source for name, source in held.items() if name in row.keeps)
+
     def _is_dictionary(self, given: Expression) -> bool:
         if isinstance(self.evaluator.find(given).value, Table):
             return True
@@ -351,14 +368,10 @@ class Unpicklable:
         return any(qualified(self.evaluator, one) in have_views() for one in calls)
 
 
-def kept_arguments(call: ast.Call, row: Keeper) -> Iterator[ast.expr]:
-    """The arguments of a call that its result holds."""
-    for number, argument in enumerate(call.args):
-        if row.positions is None or number in row.positions:
-            yield argument
-    for keyword in call.keywords:
-        if row.keeps is None or keyword.arg in row.keeps:
-            yield keyword.value
+def _rest(scope: Scope) -> set[str]:
+    """The names of ``*args`` and ``**kwargs``."""
+    taken = scope.node.args if isinstance(scope.node, FUNCTIONS) else None
+    return {one.arg for one in (taken.vararg, taken.kwarg) if one is not None} if taken is not None else set()
 
 
 def _is_dataclass(facts: ClassFacts) -> bool:
