@@ -17,14 +17,15 @@ from forklint.project import entries
 from forklint.project.budget import Budget
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Kind
-from forklint.project.spelling import last_name
+from forklint.project.spelling import first_parameter, is_name, last_name, takes_class
 from forklint.runs.calls import callees
 from forklint.summaries.terms import WORD
 from forklint.values import classes, parameters
 from forklint.values.arguments import of_call
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Arguments, Expression
+from forklint.values.model import NOT_KNOWN, Arguments, Expression
 from forklint.values.numbers import Workers
 
 MOST_PLACES = 2_000
@@ -92,14 +93,17 @@ def receiver(project: Project, facts: ClassFacts, keeps: Callable[[Arguments], b
     Only objects count of which ``keeps`` says, by the arguments that they are made with, that they keep what matters.
     """
     search, evaluator = _Search(project, facts), Evaluator(project)
-    for module, node, _ in list(search.uses(facts)):
-        call = module.parents.get(node)
-        if isinstance(call, ast.Call) and call.func is node:
-            given = of_call(evaluator, Expression(module, module.scope_at(call), call))
-            found = search.follow([_Place(module, call)]) if keeps(given) else None
-            if found is not None:
-                return found
-    return None
+    elsewhere: list[_Place] = []
+    for place in search.uses(facts):
+        call = place.module.parents.get(place.node)
+        if not isinstance(call, ast.Call) or call.func is not place.node:
+            elsewhere.append(place)
+            continue
+        given = of_call(evaluator, Expression(place.module, place.module.scope_at(call), call))
+        found = search.follow([_Place(place.module, call)]) if keeps(given) else None
+        if found is not None:
+            return found
+    return search.follow(elsewhere) if elsewhere and keeps(NOT_KNOWN) else None
 
 
 class _Search:
@@ -197,10 +201,10 @@ class _Search:
         is_held = isinstance(above, HOLDING) and getattr(above, "test", None) is not node
         if above is not None and (is_held or (isinstance(above, ast.Subscript) and above.value is node)):
             yield _Place(module, above, is_class)
-        elif isinstance(above, ast.Attribute) and above.attr in GIVES_OUT:
-            call = module.parents.get(above)
-            if isinstance(call, ast.Call) and call.func is above:
-                yield _Place(module, call, is_class)
+        elif isinstance(above, ast.Attribute):
+            yield from self._through_method(place, above)
+        elif isinstance(above, ast.withitem) and above.context_expr is node and above.optional_vars is not None:
+            yield from self._reads(module, above.optional_vars, is_class=is_class)
         elif isinstance(above, ast.Call):
             yield from self._through_call(place, above)
         elif isinstance(above, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
@@ -216,6 +220,21 @@ class _Search:
             function = module.parents[above]
             if isinstance(function, FUNCTIONS) and name:
                 yield from _of_parameter(FunctionFacts(module, function), name, is_class=is_class)
+
+    def _through_method(self, place: _Place, name: ast.Attribute) -> Iterator[_Place]:
+        """From a container to what is taken out of it, and from ``Reader.from_path`` to the object that it makes."""
+        module, call = place.module, place.module.parents.get(name)
+        if not isinstance(call, ast.Call) or call.func is not name:
+            return
+        if name.attr in GIVES_OUT:
+            yield _Place(module, call, place.is_class)
+            return
+        symbol = self._project.resolve(module, module.scope_at(name), name) if place.is_class else None
+        if isinstance(symbol, FunctionFacts):
+            own = first_parameter(symbol.node)
+            called = (one.func for one in nodes_below(symbol.node) if isinstance(one, ast.Call))
+            if takes_class(symbol.node) and any(is_name(one, own) for one in called):
+                yield _Place(module, call)
 
     def _through_call(self, place: _Place, call: ast.Call) -> Iterator[_Place]:
         """From what a call is made with, or calls, to what it gives and to what it is given to."""

@@ -140,7 +140,16 @@ class DatasetScreen:
             or self._has_heir(name)
             or self._is_made_for_dataset(name)
             or self._is_kept_further(name, MAX_HOLDERS)
+            or self._is_in_table(name)
         )
+
+    def _is_in_table(self, name: str) -> bool:
+        """Whether a class stands in a table, or has another name, in a file that one with a dataset imports."""
+        paths = self._project.where(WORD, name)[:MOST_FILES]
+        written = re.compile(rf"[:,=(\[{{]\s*{name}\s*(?:[,)\]}}]|$)".encode(), re.MULTILINE)
+        tables = [one for one in paths if self._project.matches(one, written)]
+        near = {other for one in tables for other in self._project.graph.importers(one)[:MOST_FILES]}
+        return any(map(self.defines_dataset, self._project.in_order(near)))
 
     def _is_kept_further(self, name: str, depth: int) -> bool:
         """Whether a class that makes objects of a class may have to do with workers, or one that makes its objects."""

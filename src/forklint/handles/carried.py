@@ -183,12 +183,25 @@ class Handles:
                 if kept.via is None:
                     groups.setdefault(kept.opened, []).append(kept)
             for opened, group in groups.items():
-                if opened in seen or group[0].module is not module:
+                told = self._told_here(module, opened, group)
+                if opened in seen or not told:
                     continue
-                carried = self._carried(facts, opened, tuple(group), early.get(group[0]))
+                carried = self._carried(facts, opened, told, early.get(group[0]))
                 if carried is not None:
                     seen.add(opened)
                     yield carried
+
+    def _told_here(self, module: Module, opened: Opened, group: list[StoredHandle]) -> tuple[StoredHandle, ...]:
+        """What stores a handle, if that is told of in a module: where it is stored first, or opened for a base's code.
+
+        So a base class stores what a method returns that its subclass, in another file, has in its stead.
+        """
+        if group[0].module is module or opened.module is not module:
+            return tuple(group) if group[0].module is module else ()
+        there = group[0].module.classes
+        is_theirs = any(opened in {one.opened for one in self.kept_by(facts)} for facts in there)
+        statement = module.statement_of(opened.node)
+        return () if is_theirs else (replace(group[0], module=module, statement=statement), *group[1:])
 
     def _carried(
         self, keeper: ClassFacts, opened: Opened, kept: tuple[StoredHandle, ...], early: EarlyCall | None

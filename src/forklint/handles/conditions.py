@@ -37,6 +37,11 @@ class Conditions:
         decided = isinstance(found.value, Constant) and not found.by_default
         return arithmetic.is_true(found.value) if decided and isinstance(found.value, Constant) else None
 
+    def texts(self, frame: Frame, node: ast.expr) -> tuple[str, ...]:
+        """The texts that an expression may be, one of several where a loop goes over them."""
+        found = (one.value for one in self._evaluator.find(frame.expression(node)).possible)
+        return tuple(one.value for one in found if isinstance(one, Constant) and isinstance(one.value, str))
+
     def claims(self, frame: Frame, test: ast.expr, *, truth: bool) -> Claims:
         """What is known of the object's attributes where a test came out like this; what a property gives is not."""
         found = claims_of(test, frame.me, truth=truth) if self._facts is not None and frame.me else ()

@@ -202,5 +202,7 @@ class Flow(ABC):
         """``setattr(self, "x", value)`` and ``delattr(self, "x")``."""
         name = call.args[1] if len(call.args) > 1 else None
         held = self._union(frame, call.args[2:])
-        if isinstance(name, ast.Constant) and isinstance(name.value, str):
-            self._assign(frame, ast.Attribute(call.args[0], name.value, ast.Store()), held, statement)
+        names = self._conditions.texts(frame, name) if name is not None else ()
+        for one in names:
+            target = ast.Attribute(call.args[0], one, ast.Store())
+            self._assign(frame, target, held, statement, widen=len(names) > 1)

@@ -44,8 +44,10 @@ from forklint.project.scopes import Function, parameters
 from forklint.project.spelling import all_arguments, is_name, is_static
 from forklint.values.arguments import of_call
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import NOT_KNOWN, Arguments, Instance, Ref
+from forklint.values.model import NOT_KNOWN, Arguments, Instance, Made, Ref
 from forklint.values.model import Frame as Context
+
+NAMED_TUPLES = frozenset({"collections.namedtuple"})
 
 
 class Lifetimes(Flow):
@@ -197,16 +199,22 @@ class Lifetimes(Flow):
         row = self._table.row(frame.module, frame.scope, call)
         if row is not None:
             return frozenset({Held(Opened(frame.module, call, row), claims=self._claims)}) | arguments
-        symbol = self._project.resolve(frame.module, frame.scope, call.func)
-        if symbol is None and isinstance(call.func, ast.Name):
-            named = self._evaluator.find(frame.expression(call.func)).value
-            symbol = named.symbol if isinstance(named, Ref) else None
-        if isinstance(symbol, ClassFacts):
+        taker = self._project.resolve(frame.module, frame.scope, call.func) if arguments else None
+        if isinstance(taker, FunctionFacts) and taker.owner is None:
+            return self._call(frame, call, Target(taker.module, taker.node, bound=False))
+        each = self._table.mapped(frame.module, frame.scope, call)
+        if each is not None:
+            return boxed(frozenset({Held(Opened(frame.module, call, each), claims=self._claims)}))
+        made = self._classes(frame, call.func)
+        if not made and arguments and self._is_named_tuple(frame, call.func):
+            return boxed(arguments)
+        if made:
             streams = [
                 a for a in call.args if isinstance(a, ast.Call) and self._table.wraps(frame.module, frame.scope, a)
             ]
             given = of_call(self._evaluator, frame.expression(call))
-            return self._built(symbol, given) | (arguments - self._union(frame, list(streams)))  # it likely reads them
+            built = NOTHING.union(*(self._built(facts, given) for facts in made))
+            return built | (arguments - self._union(frame, list(streams)))  # it likely reads them
         if self._table.wraps(frame.module, frame.scope, call):
             return arguments
         if isinstance(call.func, ast.Attribute):
@@ -214,6 +222,22 @@ class Lifetimes(Flow):
         if isinstance(call.func, ast.Name) and call.func.id in shapes.BOX_FUNCTIONS:
             return frozenset(held for held in arguments if held.boxed)
         return NOTHING
+
+    def _is_named_tuple(self, frame: Frame, function: ast.expr) -> bool:
+        made = self._evaluator.find(frame.expression(function)).value if isinstance(function, ast.Name) else None
+        return isinstance(made, Made) and made.name in NAMED_TUPLES
+
+    def _classes(self, frame: Frame, function: ast.expr) -> list[ClassFacts]:
+        """The classes of the project of which a call makes an object, one of them if it chooses."""
+        symbol = self._project.resolve(frame.module, frame.scope, function)
+        if isinstance(symbol, ClassFacts):
+            return [symbol]
+        is_own = isinstance(function, ast.Attribute) and is_name(function.value, frame.me)
+        if symbol is not None or (isinstance(function, ast.Attribute) and not is_own):
+            return []
+        found = (one.value for one in self._evaluator.find(frame.expression(function)).possible)
+        symbols = [one.symbol for one in found if isinstance(one, Ref)]
+        return [one for one in symbols if isinstance(one, ClassFacts)]
 
     def _method_value(self, frame: Frame, function: ast.Attribute, arguments: Values) -> Values:
         owner = self.value(frame, function.value)
@@ -230,6 +254,9 @@ class Lifetimes(Flow):
         members = frozenset(replace(held, derived=True) for held in members)
         if function.attr == "__enter__":
             return owner
+        if function.attr == "setdefault":
+            self._assign(frame, function.value, boxed(arguments), frame.module.statement_of(function), widen=True)
+            return arguments | unboxed(boxes(owner))
         inside = boxes(owner) if function.attr in shapes.BOX_VIEWS | shapes.UNBOXING else NOTHING
         return members | (inside if function.attr in shapes.BOX_VIEWS else unboxed(inside))
 

@@ -10,11 +10,15 @@ from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Scope
-from forklint.project.spelling import dotted
+from forklint.project.spelling import dotted, is_name
 from forklint.values.calls import qualified
 from forklint.values.evaluator import Evaluator
+from forklint.values.libraries import names_meant
 from forklint.values.model import Expression, Instance
 from forklint.values.origins import origins
+
+MAP = "map"
+OWN = "self"
 
 
 class Openers:
@@ -33,7 +37,7 @@ class Openers:
         if isinstance(call.func, ast.Attribute) and not name and call.func.attr in self._last_names:
             owner = Expression(module, scope, call.func.value).by_anyone(self._this)
             name = f"{self._constructor(owner)}.{call.func.attr}"
-        row = self._table.get(name) or self._table.get(name.removeprefix("builtins."))
+        row = self._named(name) or self._meant(Expression(module, scope, call.func))
         if row is None or not _asks(call, row.keywords):
             return None
         if row.suffix and not _ends_with(call, row.suffix) and not self._is_shown(module, scope, call, row):
@@ -41,6 +45,27 @@ class Openers:
         if row.names and not self._is_written(module, row.names):
             return None
         return row.given({k.arg: k.value.value for k in call.keywords if k.arg and isinstance(k.value, ast.Constant)})
+
+    def mapped(self, module: Module, scope: Scope, call: ast.Call) -> Handle | None:
+        """The row for what ``map(cv2.VideoCapture, paths)`` opens, for each of them."""
+        if not is_name(call.func, MAP) or len(call.args) < 2:
+            return None
+        opener = Expression(module, scope, call.args[0])
+        row = self._named(qualified(self._evaluator, opener)) or self._meant(opener)
+        return row if row is not None and not (row.keywords or row.suffix or row.names) else None
+
+    def _named(self, name: str) -> Handle | None:
+        return self._table.get(name) or self._table.get(name.removeprefix("builtins."))
+
+    def _meant(self, function: Expression) -> Handle | None:
+        """The row of an opener that is called by another name, from a table, or that a branch chooses."""
+        node = function.node
+        if isinstance(node, ast.Attribute) and not is_name(node.value, OWN):
+            return None
+        if isinstance(node, ast.Name) and function.scope.find(node.id) is None:
+            return None
+        meant = names_meant(self._evaluator, function.by_anyone(self._this))
+        return next(filter(None, map(self._named, meant)), None)
 
     def _is_written(self, module: Module, names: tuple[str, ...]) -> bool:
         """Whether a string of a module has one of these words."""

@@ -12,10 +12,11 @@ from typing import NamedTuple
 from forklint.datasets.classes import is_dataset
 from forklint.loading.datasets import classes_of
 from forklint.loading.loaders import Loader, files_with_loaders, loaders_of
+from forklint.project.bindings import binder_of
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import is_before, nodes_below
-from forklint.project.scopes import FUNCTIONS, Kind, Scope, bodies
+from forklint.project.scopes import FUNCTIONS, Kind, bodies
 from forklint.summaries.spelling import spelt
 from forklint.summaries.terms import CALL, WORD
 from forklint.values import callers, parameters
@@ -44,6 +45,15 @@ class _Run(NamedTuple):
     method: str
     owner: Expression
     loader: Loader
+
+
+class _Sources(NamedTuple):
+    """From what a function makes what a loader gets."""
+
+    names: set[str]
+    """Names, as spelt."""
+    calls: set[ast.expr]
+    """Calls: the ``Rows()`` of ``Rows().open(path)`` has no name."""
 
 
 def early_calls(project: Project, facts: ClassFacts) -> tuple[EarlyCall, ...]:
@@ -119,21 +129,21 @@ def _find_runs(project: Project, module: Module) -> Iterator[_Run]:
     for loader in loaders_of(project, module):
         source = loader.option("dataset") or loader.option((*loader.row.positions, "dataset")[0])
         for given in (source, *_handed(project, source)) if isinstance(source, Expression) else ():
-            names = _sources(given.scope, given.node)
+            sources = _sources(given)
             for node in nodes_below(given.scope.node):
-                for method, owner in _run_at(project, given, node, names):
-                    comes = is_before(owner, given.node) and given.module.scope_at(owner) is given.scope
-                    if comes and _goes_on_to(given.module, owner, given.node):
+                for method, owner in _run_at(project, given, node, sources):
+                    comes = owner in sources.calls or is_before(owner, given.node)
+                    if comes and given.module.scope_at(owner) is given.scope and _goes_on_to(given.module, owner, given.node):
                         yield _Run(method, given.part(owner), loader)
 
 
-def _run_at(project: Project, place: Expression, node: ast.AST, names: set[str]) -> Iterator[tuple[str, ast.expr]]:
+def _run_at(project: Project, place: Expression, node: ast.AST, sources: _Sources) -> Iterator[tuple[str, ast.expr]]:
     """Give the methods that a node runs of what a loader gets, and of which expression."""
     method, owner = _run(node) or ("", None)
-    if owner is not None and spelt(owner) in names:
+    if owner is not None and (spelt(owner) in sources.names or owner in sources.calls):
         yield method, owner
     if isinstance(node, ast.Call):
-        yield from _run_within(project, place, node, names)
+        yield from _run_within(project, place, node, sources.names)
 
 
 def _run_within(project: Project, place: Expression, call: ast.Call, names: set[str]) -> Iterator[tuple[str, ast.expr]]:
@@ -195,18 +205,30 @@ def _run(node: ast.AST) -> tuple[str, ast.expr] | None:
     return None
 
 
-def _sources(scope: Scope, dataset: ast.expr) -> set[str]:
-    """The names, as spelt, from which a function makes what a loader gets: itself, and what it is made of."""
-    names: set[str] = set()
-    waiting = [dataset]
+def _sources(dataset: Expression) -> _Sources:
+    """What a function makes of which a loader gets something: itself, and what it is made of."""
+    names, calls = set[str](), set[ast.expr]()
+    waiting: list[ast.AST] = [dataset.node]
     while waiting:
         for node in nodes_below(waiting.pop()):
+            if isinstance(node, ast.Call):
+                calls.add(node)
             name = spelt(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
-            if not name or name in names:
-                continue
-            names.add(name)
-            bindings = scope.bound(name) if isinstance(scope.node, (*FUNCTIONS, ast.Module)) else ()
-            for binding in bindings:
-                value = binding.value or (binding.node.value if isinstance(binding.node, ast.Assign) else None)
-                waiting += [value] if binding.kind in {Kind.VALUE, Kind.OTHER} and value is not None else []
-    return names
+            if name and name not in names:
+                names.add(name)
+                waiting += _made_of(dataset, node, name)
+    return _Sources(names, calls)
+
+
+def _made_of(dataset: Expression, node: ast.AST, name: str) -> Iterator[ast.expr]:
+    """Give the expressions that a name is given, or drawn from by a loop or comprehension."""
+    scope = dataset.scope
+    binder = binder_of(dataset.module, node) if isinstance(node, ast.Name) else None
+    yield from (loop.iter for loop in getattr(binder, "generators", ()))
+    for binding in scope.bound(name) if isinstance(scope.node, (*FUNCTIONS, ast.Module)) else ():
+        if isinstance(binding.node, (ast.For, ast.AsyncFor)):
+            yield binding.node.iter
+            continue
+        value = binding.value or (binding.node.value if isinstance(binding.node, ast.Assign) else None)
+        if binding.kind in {Kind.VALUE, Kind.OTHER} and value is not None:
+            yield value

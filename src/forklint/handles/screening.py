@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 LOADING = re.compile(rb"(?i:dataset|loader)")
 """What stands in a file that passes what it opens to functions which build a dataset of it."""
+CHOSEN = re.compile(r"\[\]$|\bgetattr\(\)$|(?:^|[._])(?:cls|class|klass|factory|backend)_?$")
+"""What a call is spelt like that makes an object of a class which is chosen in a table, or given by others."""
 MAX_DEPTH = 6
 """How many calls deep a handle is followed."""
 MAX_LEADING = 2
@@ -40,6 +42,7 @@ class HandleScreen:
     def __init__(self, project: Project, table: Mapping[str, Handle]) -> None:
         self._project = project
         self._table = OpeningCalls(table)
+        self._names = frozenset(table)
         self._meanings = Meanings(project)
         self._datasets = DatasetScreen(project)
 
@@ -71,8 +74,18 @@ class HandleScreen:
 
     def _find_opens(self, definition: Definition) -> Openings:
         path, number = definition
+        near, handed_on = (path, *self._project.graph.imports(path)), _handed_on(self._names)
+        if any(self._project.matches(one, handed_on) for one in near):
+            return Openings(named=True, retained=True)
         summary = self._project.definition(path, DEFINITION, number)
-        return self._table.of(summary.scopes_of(number), self._source(path)) if summary is not None else NONE
+        if summary is None:
+            return NONE
+        scopes = summary.scopes_of(number)
+        found = self._table.of(scopes, self._source(path))
+        chooses = not found.retained and any(CHOSEN.search(call) for scope in scopes for call in scope.calls)
+        if chooses and any(self.openings(one).retained for one in near):
+            return Openings(named=True, retained=True)
+        return found
 
     def _leads(self, definition: Definition, depth: int) -> bool:
         if self._opens(definition).named:
@@ -106,6 +119,8 @@ class HandleScreen:
         return any(scope.kind == FUNCTION and scope.gives and self.retains(one) for one, scope in scopes)
 
     def _find_openings(self, path: Path) -> Openings:
+        if self._project.matches(path, _handed_on(self._names)):
+            return Openings(named=True, retained=True)
         summary = self._project.summary(path)
         return self._table.of(summary.scopes, self._source(path)) if summary is not None else NONE
 
@@ -187,3 +202,14 @@ class HandleScreen:
             return False
         is_method = self._meanings.scope(Definition(definition.path, scope.parent)).kind == CLASS
         return is_method or (scope.gives and self.leads(definition, 1))
+
+
+@cache
+def _handed_on(names: frozenset[str]) -> re.Pattern[bytes]:
+    """What a text has that names an opener without calling it: ``map(h5py.File, paths)``, ``reader = lmdb.open``."""
+    spelt = {name if "." in name else rf"(?<![\w.]){name}" for name in names}
+    classes = {
+        rf"(?<![\w.]){last}" for name in names if (last := name.rpartition(".")[2])[:1].isupper() and "." in name
+    }
+    words = "|".join(sorted(one.replace(".", r"\.") if "(?" not in one else one for one in spelt | classes))
+    return re.compile(rf"(?:{words})(?: if\b| else\b|[ \t]*(?:[,)\]}}]|$))".encode(), re.MULTILINE)

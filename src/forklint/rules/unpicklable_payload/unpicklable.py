@@ -18,12 +18,12 @@ from forklint.project.scopes import FUNCTIONS, Kind, Scope, statements
 from forklint.project.spelling import last_name
 from forklint.rules.unpicklable_payload.by_name import memoized_in, module_in
 from forklint.rules.unpicklable_payload.handed_over import drawn_from, given_by_callers
-from forklint.rules.unpicklable_payload.libraries import names_meant
 from forklint.rules.unpicklable_payload.replacing import parts_of
 from forklint.rules.unpicklable_payload.values import Culprit, Why, is_local
 from forklint.values import arguments, parameters, stores
 from forklint.values.calls import qualified
 from forklint.values.evaluator import Evaluator
+from forklint.values.libraries import names_meant
 from forklint.values.model import Expression, Frame, Instance, Lambda, Made, Ref, Row, Source, Stream, Table
 from forklint.values.model import Value as Abstract
 from forklint.values.objects import behind_in_heirs

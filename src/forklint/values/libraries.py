@@ -1,4 +1,4 @@
-"""Which classes and functions of libraries a call may mean that chooses among them while the program runs."""
+"""Which classes and functions of libraries a call may mean that gets at them by a name, a table or a choice."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from forklint.project.spelling import is_name
+from forklint.values.calls import PARTIAL, qualified
 from forklint.values.model import Expression, Table
 from forklint.values.origins import behind
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 4
 """Through how many names and choices a class is followed."""
+FIRST = "get"
 
 
 def names_meant(evaluator: Evaluator, function: Expression, depth: int = MAX_DEPTH) -> Iterator[str]:
@@ -25,18 +27,32 @@ def names_meant(evaluator: Evaluator, function: Expression, depth: int = MAX_DEP
     name = evaluator.project.qualified(function.module, function.scope, node)
     if name:
         yield name
-    elif isinstance(node, (ast.Name, ast.IfExp)):
-        for choice in behind(evaluator, function, perhaps=True):
+    elif isinstance(node, (ast.Name, ast.IfExp, ast.Attribute)):
+        nearer = behind(evaluator, function, perhaps=True)
+        for choice in nearer:
             yield from names_meant(evaluator, choice, depth - 1)
+        if not nearer and isinstance(node, ast.Name):
+            builtin = qualified(evaluator, function)
+            yield from [builtin] if builtin else []
     elif (module := _whose(node)) is not None:
         base = evaluator.project.qualified(function.module, function.scope, module)
         if base:
             yield f"{base}.*"
-    elif isinstance(node, ast.Subscript):
-        tables = (one.value for one in evaluator.find(function.part(node.value)).possible)
+    elif (table := _looked_up_in(node)) is not None:
+        tables = (one.value for one in evaluator.find(function.part(table)).possible)
         for source in (source for table in tables if isinstance(table, Table) for source in table.values):
             if isinstance(source, Expression):
                 yield from names_meant(evaluator, source, depth - 1)
+    elif isinstance(node, ast.Call) and node.args and qualified(evaluator, function.part(node.func)) in PARTIAL:
+        yield from names_meant(evaluator, function.part(node.args[0]), depth - 1)
+
+
+def _looked_up_in(node: ast.expr) -> ast.expr | None:
+    """The ``table`` of ``table[key]`` and ``table.get(key)``."""
+    if isinstance(node, ast.Subscript):
+        return node.value
+    is_get = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == FIRST
+    return node.func.value if is_get else None  # type: ignore[attr-defined]
 
 
 def _whose(node: ast.expr) -> ast.expr | None:
