@@ -133,7 +133,8 @@ def _find_runs(project: Project, module: Module) -> Iterator[_Run]:
             for node in nodes_below(given.scope.node):
                 for method, owner in _run_at(project, given, node, sources):
                     comes = owner in sources.calls or is_before(owner, given.node)
-                    if comes and given.module.scope_at(owner) is given.scope and _goes_on_to(given.module, owner, given.node):
+                    comes = comes and given.module.scope_at(owner) is given.scope
+                    if comes and _goes_on_to(given.module, owner, given.node):
                         yield _Run(method, given.part(owner), loader)
 
 

@@ -12,7 +12,7 @@ from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.spelling import is_name, is_static, last_name, takes_class
 from forklint.runs import entry_points
-from forklint.values import arguments, calls
+from forklint.values import arguments, by_name, calls, libraries, registering
 from forklint.values.model import (
     NO_ARGUMENTS,
     NOT_KNOWN,
@@ -101,8 +101,18 @@ def callees(evaluator: Evaluator, function: Expression, symbol: Symbol | None) -
         if methods:
             yield from ((one, NO_ARGUMENTS) for one in dict.fromkeys(methods))
             return
-    for one in evaluator.find(function).possible:
-        yield from _called(evaluator, one)
+    called = [each for one in evaluator.find(function).possible for each in _called(evaluator, one)]
+    yield from called or [(one, NO_ARGUMENTS) for one in _bound_elsewhere(evaluator, function)]
+
+
+def _bound_elsewhere(evaluator: Evaluator, function: Expression) -> Iterator[Callee]:
+    """The methods that are meant where one has another name, or is looked up: ``getattr(trainer, mode)()``."""
+    yield from by_name.methods_meant(evaluator, function)
+    for place in libraries.chosen(evaluator, function):
+        if isinstance(place.node, ast.Attribute):
+            owner = evaluator.find(place.part(place.node.value))
+            found = (_bound(evaluator.project, one.value, place.node.attr) for one in owner.possible)
+            yield from filter(None, found)
 
 
 def _with_nothing(found: Callee | None) -> Iterator[tuple[Callee, Arguments]]:
@@ -197,7 +207,9 @@ def runs(evaluator: Evaluator, function: FunctionFacts) -> Running:
 def _runs(evaluator: Evaluator, facts: FunctionFacts) -> Running:
     node, scope, known = facts.node, facts.scope.parent or facts.module.scope, iteration()
     marks = [one.func if isinstance(one, ast.Call) else one for one in node.decorator_list]
-    names = {calls.qualified(evaluator, Expression(facts.module, scope, mark)) for mark in marks}
+    places = (Expression(facts.module, scope, mark) for mark in node.decorator_list)
+    given = [one for one, place in zip(marks, places, strict=True) if not registering.gives_the_same(evaluator, place)]
+    names = {calls.qualified(evaluator, Expression(facts.module, scope, mark)) for mark in given}
     if isinstance(node, ast.AsyncFunctionDef):
         return Running.AWAITED
     if calls.is_generator(evaluator.project, node) and not marks:

@@ -56,16 +56,22 @@ def table_of_names(evaluator: Evaluator, call: Expression, function: str, given:
 
 def of_any_method(evaluator: Evaluator, source: Expression) -> Found:
     """What ``getattr(object, name)(...)`` gives, where any method of the object whose name fits may be called."""
-    looked_up = source.node.func  # type: ignore[attr-defined]
-    if not isinstance(looked_up, ast.Call) or len(looked_up.args) < 2:
-        return NOTHING
-    if calls.qualified(evaluator, source.part(looked_up.func)) != GETATTR:
-        return NOTHING
-    owner, name = (evaluator.find(source.part(one)).value for one in looked_up.args[:2])
-    methods = [*_fitting(owner, name)]
-    if not isinstance(owner, Instance) or len(methods) > MOST_NAMES:
-        return NOTHING
-    return perhaps(calls.returned(evaluator, one, source, owner) for one in methods)
+    looked_up = source.part(source.node.func)  # type: ignore[attr-defined]
+    return perhaps(calls.returned(evaluator, one, source, owner) for one, owner in methods_meant(evaluator, looked_up))
+
+
+def methods_meant(evaluator: Evaluator, looked_up: Expression) -> list[tuple[FunctionFacts, Instance]]:
+    """The methods that ``getattr(object, name)`` may give, each with its object."""
+    node = looked_up.node
+    if not isinstance(node, ast.Call) or len(node.args) < 2:
+        return []
+    if calls.qualified(evaluator, looked_up.part(node.func)) != GETATTR:
+        return []
+    owner, name = (evaluator.find(looked_up.part(one)) for one in node.args[:2])
+    if not isinstance(owner.value, Instance):
+        return []
+    methods = [*_fitting(owner.value, name.value)]
+    return [(one, owner.value) for one in methods] if len(methods) <= MOST_NAMES else []
 
 
 def of_class(owner: ClassFacts, name: Value) -> Found:

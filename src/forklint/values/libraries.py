@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from forklint.project.spelling import is_name
 from forklint.values.calls import PARTIAL, qualified
-from forklint.values.model import Expression, Table
+from forklint.values.model import Expression, Source, Table
 from forklint.values.origins import behind
 
 if TYPE_CHECKING:
@@ -45,6 +45,22 @@ def names_meant(evaluator: Evaluator, function: Expression, depth: int = MAX_DEP
                 yield from names_meant(evaluator, source, depth - 1)
     elif isinstance(node, ast.Call) and node.args and qualified(evaluator, function.part(node.func)) in PARTIAL:
         yield from names_meant(evaluator, function.part(node.args[0]), depth - 1)
+
+
+def chosen(evaluator: Evaluator, function: Expression, depth: int = MAX_DEPTH) -> Iterator[Expression]:
+    """Give the expressions that one may stand for by a name, a choice or a table: ``run = trainer.fit; run()``."""
+    node = function.node
+    nearer: Iterable[Source] = ()
+    if isinstance(node, (ast.Name, ast.IfExp)):
+        nearer = behind(evaluator, function, perhaps=True)
+    elif (table := _looked_up_in(node)) is not None:
+        tables = (one.value for one in evaluator.find(function.part(table)).possible)
+        nearer = [source for table in tables if isinstance(table, Table) for source in table.values]
+    places = [one for one in nearer if isinstance(one, Expression)]
+    if not places or depth <= 0:
+        yield function
+    for one in places if depth > 0 else ():
+        yield from chosen(evaluator, one, depth - 1)
 
 
 def _looked_up_in(node: ast.expr) -> ast.expr | None:
