@@ -114,6 +114,10 @@ class Iteration:
     passes_through: frozenset[tuple[str, str]]
     consumers: tuple[Consumer, ...]
     calls_its_argument: frozenset[str]
+    calls_argument: Mapping[str, tuple[str, int]]
+    """Calls that call another argument than the first one, by its name and position."""
+    calling_methods: Mapping[str, frozenset[str]]
+    """By what makes an object, its methods that call their first argument."""
     groups: frozenset[str]
     awaiting: frozenset[str]
     """Last names of what runs a coroutine that it is given."""
@@ -182,6 +186,8 @@ def iteration() -> Iteration:
             for row in table["consumer"]
         ),
         calls_its_argument=frozenset(table["entry_points"]["names"]),
+        calls_argument={name: (place[0], place[1]) for name, place in table["entry_points"]["arguments"].items()},
+        calling_methods={name: frozenset(each) for name, each in table["entry_points"]["methods"].items()},
         groups=frozenset(table["entry_points"]["groups"]),
         awaiting=frozenset(table["entry_points"]["awaiting"]),
         calling_decorators=frozenset(table["entry_points"]["decorators"]),

@@ -79,6 +79,7 @@ def entered(topic: Topic, call: Expression, symbol: Symbol | None) -> Iterator[E
             yield Entry(one, frame, len(found) == 1 and running is not Running.PERHAPS)
         elif running is Running.BY_OTHERS:
             yield Entry(one, None, is_sure=len(found) == 1)
+    yield from (Entry(one, None, is_sure) for one, is_sure in entry_points.handed_to_method(topic, call))
     yield from (Entry(one, None, is_sure=False) for one in entry_points.commands_of(topic, function, symbol))
 
 

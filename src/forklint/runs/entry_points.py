@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from forklint.knowledge.starters import iteration
 from forklint.project.index import Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
-from forklint.project.spelling import is_name
+from forklint.project.spelling import argument, is_name
 from forklint.values.model import Expression, Found, Instance, Made, Ref, Table
 
 if TYPE_CHECKING:
@@ -26,9 +26,25 @@ DEPTH = 4
 
 def handed_to(topic: Topic, call: Expression, name: str) -> Iterator[tuple[FunctionFacts, bool]]:
     """The functions that a call of a library calls because they are given to it, and whether it surely does."""
-    node = call.node
-    if isinstance(node, ast.Call) and name in iteration().calls_its_argument and node.args:
-        yield from _of_value(topic, topic.evaluator.find(call.part(node.args[0])))
+    node, known = call.node, iteration()
+    if not isinstance(node, ast.Call):
+        return
+    given = argument(node, *known.calls_argument[name]) if name in known.calls_argument else None
+    if name in known.calls_its_argument and node.args:
+        given = node.args[0]
+    if given is not None:
+        yield from _of_value(topic, topic.evaluator.find(call.part(given)))
+
+
+def handed_to_method(topic: Topic, call: Expression) -> Iterator[tuple[FunctionFacts, bool]]:
+    """The same for a method of what a library makes: ``study.optimize(objective)``."""
+    node, known = call.node, iteration().calling_methods
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
+        return
+    if any(node.func.attr in methods for methods in known.values()):
+        made = topic.evaluator.find(call.part(node.func.value)).value
+        if isinstance(made, Made) and node.func.attr in known.get(made.name, ()):
+            yield from _of_value(topic, topic.evaluator.find(call.part(node.args[0])))
 
 
 def _of_value(topic: Topic, found: Found) -> Iterator[tuple[FunctionFacts, bool]]:
