@@ -74,8 +74,8 @@ class HandleScreen:
 
     def _find_opens(self, definition: Definition) -> Openings:
         path, number = definition
-        near, handed_on = (path, *self._project.graph.imports(path)), _handed_on(self._names)
-        if any(self._project.matches(one, handed_on) for one in near):
+        near = (path, *self._project.graph.imports(path))
+        if any(map(self._hands_on, near)):
             return Openings(named=True, retained=True)
         summary = self._project.definition(path, DEFINITION, number)
         if summary is None:
@@ -86,6 +86,17 @@ class HandleScreen:
         if chooses and any(self.openings(one).retained for one in near):
             return Openings(named=True, retained=True)
         return found
+
+    def _hands_on(self, path: Path) -> bool:
+        """Whether a file names an opener without calling it."""
+        return self._project.answer("names an opener", path, lambda: self._find_hands_on(path), compared=True)
+
+    def _find_hands_on(self, path: Path) -> bool:
+        summary, patterns = self._project.summary(path), _by_last_name(self._names)
+        if summary is None:
+            return False
+        read = patterns.keys() & summary.reads
+        return any(self._project.matches(path, patterns[name]) for name in sorted(read))
 
     def _leads(self, definition: Definition, depth: int) -> bool:
         if self._opens(definition).named:
@@ -119,7 +130,7 @@ class HandleScreen:
         return any(scope.kind == FUNCTION and scope.gives and self.retains(one) for one, scope in scopes)
 
     def _find_openings(self, path: Path) -> Openings:
-        if self._project.matches(path, _handed_on(self._names)):
+        if self._hands_on(path):
             return Openings(named=True, retained=True)
         summary = self._project.summary(path)
         return self._table.of(summary.scopes, self._source(path)) if summary is not None else NONE
@@ -205,11 +216,15 @@ class HandleScreen:
 
 
 @cache
-def _handed_on(names: frozenset[str]) -> re.Pattern[bytes]:
+def _by_last_name(names: frozenset[str]) -> dict[str, re.Pattern[bytes]]:
     """What a text has that names an opener without calling it: ``map(h5py.File, paths)``, ``reader = lmdb.open``."""
-    spelt = {name if "." in name else rf"(?<![\w.]){name}" for name in names}
-    classes = {
-        rf"(?<![\w.]){last}" for name in names if (last := name.rpartition(".")[2])[:1].isupper() and "." in name
+    spelt: dict[str, set[str]] = {}
+    for name in sorted(names):
+        last = name.rpartition(".")[2]
+        plain = last if last[:1].isupper() else name.replace(".", r"\.")
+        spelt.setdefault(last, set()).add(plain if "." in name else rf"{name}(?<![\w.]{name})")
+    behind = r"(?: if\b| else\b|[ \t]*(?:[,)\]}]|$))"
+    return {
+        last: re.compile(rf"(?:{'|'.join(sorted(each))}){behind}".encode(), re.MULTILINE)
+        for last, each in spelt.items()
     }
-    words = "|".join(sorted(one.replace(".", r"\.") if "(?" not in one else one for one in spelt | classes))
-    return re.compile(rf"(?:{words})(?: if\b| else\b|[ \t]*(?:[,)\]}}]|$))".encode(), re.MULTILINE)
