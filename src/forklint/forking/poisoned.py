@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from forklint.forking.sites import Site, Target, sites_in
-from forklint.forking.uses import Calls, Poisons, Use, uses_in
+from forklint.forking.uses import Calls, Poisons, TurnsOff, Use, turned_off_by, uses_in
 from forklint.knowledge.poisons import Poison, poisons
+from forklint.project.index import External
 from forklint.project.module import FunctionFacts
 from forklint.records import dataclass
 from forklint.runs.calls import Callee, by_anyone, callees, method
@@ -108,12 +109,14 @@ class _Finder:
         if not isinstance(event, Calls) or call not in self.sites or call in self.found:
             return
         site, _ = self.sites[call]
+        off = turned_off_first(self._topic, event.call, site)
         for target in site.targets:
             if before is not None and not before and not any(one.starts for one in used_by_making(self._topic, target)):
                 continue
             for wanted in wanted_by(self._topic, event.call, target):
                 row = poisons().poisons[wanted.within.poison]
-                if row.rule == "FKL203" and (row.loaders or not site.is_loader) and not self._is_told(row):
+                is_met = row.rule == "FKL203" and (row.loaders or not site.is_loader) and row.name not in off
+                if is_met and not self._is_told(row):
                     yield wanted
 
     def _is_told(self, row: Poison) -> bool:
@@ -149,8 +152,31 @@ def _wanted_by(topic: Poisons, call: Expression, target: Target) -> Iterator[Wan
         yield from (Wanted(function, use, used_by_making(topic, target)) for use in uses if use.hangs)
 
 
+def turned_off_first(topic: Poisons, call: Expression, site: Site) -> frozenset[str]:
+    """The poisons that the children of a pool turn off before their first task."""
+    first = site.initializer
+    if first is None or first.function is None:
+        return frozenset()
+    function = call.part(first.function)
+    symbol = topic.project.resolve(call.module, call.scope, first.function)
+    if isinstance(symbol, External):
+        return turned_off_by(symbol.name, first.given)
+    given = Arguments(tuple(map(call.part, first.given)), open=not first.given)
+    found = list(callees(topic.evaluator, function, symbol))
+    events = [
+        event
+        for (one, receiver), kept in found
+        for event in _happening_in(topic, one, Frame(one, kept.then(given), receiver))
+    ]
+    return frozenset[str]().union(*(one.poisons for one in events if isinstance(one, TurnsOff)))
+
+
 def _used_in(topic: Poisons, function: FunctionFacts, frame: Frame) -> tuple[Use, ...]:
+    return uses_in(_happening_in(topic, function, frame))
+
+
+def _happening_in(topic: Poisons, function: FunctionFacts, frame: Frame) -> list[Event]:
     """What certainly happens in a function."""
     program = Program(topic, budget_for(topic.project, function.node))
     program.play(trace_of_function(topic, function, frame))
-    return uses_in(program.happened)
+    return program.happened

@@ -54,6 +54,8 @@ class Site:
     asked: Asked = BY_DEFAULT
     """The start method that the call asks for."""
     is_loader: bool = False
+    initializer: Target | None = None
+    """What each child of a pool runs before its first task."""
 
     def cells(self, project: Project, module: Module) -> tuple[Cell, ...]:
         """Where the children are forked; nowhere if another start method may be set for the whole program."""
@@ -107,8 +109,10 @@ def _site(project: Project, view: Expression, call: ast.Call) -> Site | None:
     row = starters(project.settings.starters).get(made.name) if isinstance(made, Made) else None
     if row is None or row.name not in STARTERS or row.start_method:
         return None
-    targets = _process_targets(call) if row.name == "Process" else _pool_targets(evaluator, view, call)
-    return Site(call, row.name, tuple(targets), asked_of(evaluator, row, view))
+    first = _initializer(call, row)
+    tasks = _process_targets(call) if row.name == "Process" else _tasks(evaluator, view, call)
+    targets = (*([first] if first is not None else ()), *tasks)
+    return Site(call, row.name, targets, asked_of(evaluator, row, view), initializer=first)
 
 
 def _mapping(project: Project, view: Expression, call: ast.Call) -> Site | None:
@@ -137,9 +141,15 @@ def _process_targets(call: ast.Call) -> Iterator[Target]:
         yield Target(given["target"], values)
 
 
-def _pool_targets(evaluator: Evaluator, view: Expression, call: ast.Call) -> Iterator[Target]:
+def _initializer(call: ast.Call, row: Starter) -> Target | None:
+    """What each child of the pool that a call makes runs first."""
+    function, given = (argument(call, name, row.position(name)) for name in ("initializer", "initargs"))
+    values = tuple(given.elts) if isinstance(given, (ast.Tuple, ast.List)) else ()
+    return Target(function, values) if function is not None else None
+
+
+def _tasks(evaluator: Evaluator, view: Expression, call: ast.Call) -> Iterator[Target]:
     """The tasks that a function, or the top level, gives to the pool that a call makes."""
-    yield from (Target(keyword.value) for keyword in call.keywords if keyword.arg == "initializer")
     for node in nodes_below(view.scope.node):
         if not isinstance(node, ast.Attribute) or node.attr not in TASKS:
             continue

@@ -12,7 +12,7 @@ from forklint.knowledge.poisons import DecoratorRow, poisons
 from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import nodes_below
-from forklint.project.spelling import last_name
+from forklint.project.spelling import all_arguments, last_name
 from forklint.records import dataclass
 from forklint.runs.reached import Place, may_reach
 from forklint.runs.trace import Event
@@ -118,8 +118,8 @@ class Poisons(Topic):
         if called == SETTER_NAME or may_be_site(self.project, called):
             yield Calls(call)
         name = symbol.name if isinstance(symbol, External) else ""
-        off = frozenset(row.name for row in poisons().poisons.values() if name in row.off) if name else frozenset()
-        if off and not _asks_for_several(node):
+        off = turned_off_by(name, all_arguments(node))
+        if off:
             yield TurnsOff(off)
         if isinstance(symbol, FunctionFacts):
             marked = self._marked(symbol)
@@ -165,7 +165,11 @@ def _calls_named(node: ast.AST, name: str) -> bool:
     return any(last_name(call.func) == name for call in calls)
 
 
-def _asks_for_several(call: ast.Call) -> bool:
-    """Whether a call that sets a number of threads sets more than one for certain."""
-    given = [*call.args[:1], *(keyword.value for keyword in call.keywords)]
-    return any(isinstance(one, ast.Constant) and isinstance(one.value, int) and one.value > 1 for one in given)
+def turned_off_by(name: str, given: Sequence[ast.expr]) -> frozenset[str]:
+    """The poisons of which nothing happens after a call of a library; one that asks for several threads is none."""
+    asks_for_several = any(
+        isinstance(one, ast.Constant) and isinstance(one.value, int) and one.value > 1 for one in given
+    )
+    if not name or asks_for_several:
+        return frozenset()
+    return frozenset(row.name for row in poisons().poisons.values() if name in row.off)

@@ -10,7 +10,7 @@ from forklint.knowledge.loading import names as listed
 from forklint.project import entries, scopes
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import nodes_below
-from forklint.project.spelling import first_parameter, is_name, last_name, text_of
+from forklint.project.spelling import first_parameter, is_name, last_name, takes_class, text_of
 from forklint.values import arguments, calls, items
 from forklint.values import stores as changes
 from forklint.values.callers import handed_up, is_super_call
@@ -287,8 +287,18 @@ def class_attribute(evaluator: Evaluator, facts: ClassFacts, name: str) -> Found
         if bindings:
             value = bindings[0].value if len(bindings) == 1 else None
             place = Expression(owner.module, owner.scope, value) if value is not None else None
-            return told(evaluator.find(place), place, name) if place is not None else NOTHING
+            found = told(evaluator.find(place), place, name) if place is not None else NOTHING
+            return agreed([found, *_set_on_class(evaluator, facts, name)])
     return NOTHING
+
+
+def _set_on_class(evaluator: Evaluator, facts: ClassFacts, name: str) -> Iterator[Found]:
+    """Give what methods that get their class store in an attribute of it: ``cls.ready = True``."""
+    find = lambda: _find_stores(evaluator, facts, name)  # noqa: E731 - it is short
+    for function, value in evaluator.project.answer("what methods assign", (facts, name), find):
+        if takes_class(function.node):
+            place = Expression(function.module, function.scope, value) if value is not None else None
+            yield told(evaluator.find(place), place, name) if place is not None else NOTHING
 
 
 def has_fields(evaluator: Evaluator, facts: ClassFacts) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from forklint.knowledge.threads import threads
 from forklint.project.index import Project
-from forklint.project.module import FunctionFacts, Module
+from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Function
 from forklint.project.spelling import argument, hides_arguments, last_name
@@ -20,6 +20,8 @@ from forklint.values.origins import origins
 MOVES = {"seek"}
 TRANSFERS = {"read", "readline", "readinto", "write", "writelines"}
 LOCKED = {"acquire"}
+LOCKING = ("lock", "synchron", "serial", "exclusive")
+"""Parts of the names of decorators that let one thread in at a time."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Sharing:
 def sharings(project: Project, module: Module) -> Iterator[Sharing]:
     """Find them in a module: at most one for each call that hands out tasks and each thing."""
     for tasks in tasks_in(project, module):
-        locked = any(isinstance(node, ast.Attribute) and node.attr in LOCKED for node in nodes_below(tasks.function))
+        locked = _acquires(tasks.function) or _is_locked_around(project, module, tasks.function)
         seen: set[str] = set()
         for thing, use, kind in _uses(tasks.function) if not locked else ():
             name = dotted(thing)
@@ -48,6 +50,24 @@ def sharings(project: Project, module: Module) -> Iterator[Sharing]:
             if made is not None and found:
                 seen.add(name)
                 yield Sharing(tasks, found, name, use, made)
+
+
+def _acquires(node: ast.AST) -> bool:
+    return any(isinstance(inner, ast.Attribute) and inner.attr in LOCKED for inner in nodes_below(node))
+
+
+def _is_locked_around(project: Project, module: Module, function: Function | ast.Lambda) -> bool:
+    """Whether a decorator may hold a lock while the task runs, by its name or by a ``with`` in the project."""
+    for mark in getattr(function, "decorator_list", ()):
+        called = mark.func if isinstance(mark, ast.Call) else mark
+        if any(word in last_name(called).lower() for word in LOCKING):
+            return True
+        symbol = project.resolve(module, module.scope_of[function].parent or module.scope, called)
+        if isinstance(symbol, (FunctionFacts, ClassFacts)):
+            holds = any(isinstance(node, (ast.With, ast.AsyncWith)) for node in nodes_below(symbol.node))
+            if holds or _acquires(symbol.node):
+                return True
+    return False
 
 
 def _uses(function: Function | ast.Lambda) -> Iterator[tuple[ast.expr, ast.AST, str]]:
