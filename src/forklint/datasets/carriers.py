@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from forklint.datasets.classes import is_dataset
 from forklint.datasets.workers import init_path
+from forklint.loading.datasets import class_of
 from forklint.loading.loaders import workers_of
 from forklint.project import entries
 from forklint.project.budget import Budget
@@ -69,6 +70,16 @@ def carried_by(project: Project, facts: ClassFacts) -> ClassFacts | None:
 def _of_class(project: Project, facts: ClassFacts) -> ClassFacts | None:
     search = _Search(project, facts)
     return search.follow(list(search.uses(facts)))
+
+
+def function_carried_by(project: Project, function: FunctionFacts) -> ClassFacts | None:
+    """The dataset of the project that is given a function, in a list or a lambda as well; None if none is."""
+
+    def find() -> ClassFacts | None:
+        search = _Search(project, None)
+        return search.follow(list(search.given(function)))
+
+    return project.answer("function carried by", function.node, find)
 
 
 def carried_from(project: Project, module: Module, made: ast.Call) -> ClassFacts | None:
@@ -165,8 +176,18 @@ class _Search:
         if isinstance(above, ast.Call) and above.func is not node:
             return self._given(module, above, node, "")
         if isinstance(above, (ast.Assign, ast.AnnAssign)):
-            targets = (one.value if isinstance(one, ast.Subscript) else one for one in entries.targets(above))
-            return self._builder(module, above) if any(map(_is_on_self, targets)) else None
+            targets = [one.value if isinstance(one, ast.Subscript) else one for one in entries.targets(above)]
+            return self._builder(module, above) if any(map(_is_on_self, targets)) else self._set_on(module, targets)
+        return None
+
+    def _set_on(self, module: Module, targets: list[ast.expr]) -> ClassFacts | None:
+        """The dataset that gets something from outside: ``dataset.transform = augment``."""
+        for target in targets:
+            if isinstance(target, ast.Attribute) and target.attr in GIVEN_AS:
+                owner = Expression(module, module.scope_at(target), target.value)
+                found = class_of(Evaluator(self._project), owner)
+                if found is not None and is_dataset(self._project, found):
+                    return found
         return None
 
     def _given(self, module: Module, call: ast.Call, node: ast.AST, key: str) -> ClassFacts | None:
@@ -303,6 +324,19 @@ class _Search:
         for module, node in self._named(facts.module, facts.name):
             if self._project.resolve(module, module.scope_at(node), node) == facts:
                 yield _Place(module, node, is_class=True)
+
+    def given(self, function: FunctionFacts) -> Iterator[_Place]:
+        """Give where a function is named, but for where it is called; a lambda that calls it stands for it."""
+        for module, node in self._named(function.module, function.node.name):
+            symbol = self._project.resolve(module, module.scope_at(node), node)
+            if not isinstance(symbol, FunctionFacts) or symbol.node is not function.node:
+                continue
+            around = next((one for one in module.above(node) if isinstance(one, (*FUNCTIONS, ast.Lambda))), None)
+            above = module.parents.get(node)
+            if isinstance(around, ast.Lambda):
+                yield _Place(module, around)
+            elif not (isinstance(above, ast.Call) and above.func is node):
+                yield _Place(module, node)
 
     def _calls(self, function: FunctionFacts, *, is_class: bool) -> Iterator[_Place]:
         """Give the calls of a function or method, and the reads of a property: they have what it returns."""

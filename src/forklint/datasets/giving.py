@@ -11,13 +11,17 @@ from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Function, bodies
 from forklint.project.spelling import last_name
 
+COUNTING = frozenset({"range", "arange"})
+"""Functions that give numbers, of which samples may be made."""
+
 Giving = ast.For | ast.While | ast.Return | ast.Expr
-"""The statement that gives the samples: a loop with ``yield``, ``return`` of a call, or ``yield from``."""
+"""The statement that gives the samples: a loop with ``yield``, ``return`` of what is iterated, or ``yield from``."""
 
 
 def givings(function: Function) -> list[tuple[Giving, ast.expr]]:
     """The statements that give all samples, each with what it iterates; none if one of them is not plain."""
     found: list[tuple[Giving, ast.expr]] = []
+    is_generator = has_yield(function.body)
     for statement in outermost(function.body):
         if isinstance(statement, ast.While):
             read = stepped(statement)
@@ -28,11 +32,8 @@ def givings(function: Function) -> list[tuple[Giving, ast.expr]]:
             found.append((statement, statement.iter))
         elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.YieldFrom):
             found.append((statement, statement.value.value))
-        elif isinstance(statement, ast.Return) and statement.value is not None:
-            value = statement.value
-            if not isinstance(value, ast.Call):
-                return []
-            found.append((statement, unwrapped(value)))
+        elif isinstance(statement, ast.Return) and statement.value is not None and not is_generator:
+            found.append((statement, unwrapped(statement.value)))
         elif has_yield([statement]) and not isinstance(statement, (ast.With, ast.If, ast.Try)):
             return []
     return found
@@ -55,12 +56,12 @@ def outermost(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 def has_yield(body: list[ast.stmt]) -> bool:
     """Whether samples are given in these statements; a definition in them is another matter."""
-    for statement in body:
-        for node in nodes_below(statement):
-            if isinstance(node, (*FUNCTIONS, ast.Lambda)):
-                return False
-            if isinstance(node, (ast.Yield, ast.YieldFrom)):
-                return True
+    waiting: list[ast.AST] = list(body)
+    for node in waiting:
+        if isinstance(node, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(node, (*FUNCTIONS, ast.Lambda)):
+            waiting += ast.iter_child_nodes(node)
     return False
 
 
@@ -72,9 +73,9 @@ def draws(statement: Giving, source: ast.expr) -> bool:
     body = statement.body if isinstance(statement, ast.For) else []
     nodes = [node for part in [*body, source] for node in nodes_below(part)]
     names = {last_name(node).lower() for node in nodes}
-    if any(_is_share(node) for part in body for node in nodes_below(part)):
+    if any(map(is_shared_out, (*body, source))):
         return True
-    if "range" not in {getattr(node, "id", "") for node in nodes_below(source)}:
+    if not COUNTING & {last_name(node) for node in nodes_below(source)}:
         return False
     if any(word in name for name in names for word in stream_words().random):
         return True
@@ -83,6 +84,11 @@ def draws(statement: Giving, source: ast.expr) -> bool:
     bound = {node.id for target in targets for node in nodes_below(target) if isinstance(node, ast.Name)}
     loads = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     return bool(bound) and not bound & loads
+
+
+def is_shared_out(part: ast.AST) -> bool:
+    """Whether a remainder in some code may share samples out among workers."""
+    return any(_is_share(node) for node in nodes_below(part))
 
 
 def _is_share(node: ast.AST) -> bool:

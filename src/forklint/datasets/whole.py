@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from forklint.datasets.awareness import asks_for_workers, code_lines, is_aware
 from forklint.datasets.giving import Giving, givings
 from forklint.datasets.sources import Sources
 from forklint.datasets.workers import attributes_read, worker_methods
@@ -22,6 +23,7 @@ from forklint.project.scopes import Function
 from forklint.project.spelling import all_arguments, argument, is_name, last_name
 from forklint.records import dataclass
 from forklint.summaries.terms import WORD
+from forklint.values.calls import is_plain
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression, Instance
 from forklint.values.numbers import Workers
@@ -77,7 +79,7 @@ def endless_or_unknown(project: Project, module: Module) -> Iterator[tuple[Funct
     """Give the ``__iter__`` of each iterable dataset with workers of which it knows nothing, but for what ends."""
     told = {one.facts for one in wholes(project, module)}
     for facts, function, dataset in _streams(project, module):
-        if facts in told or _asks_for_workers(project, dataset):
+        if facts in told or asks_for_workers(project, dataset):
             continue
         loaded = _loaded(project, dataset, lambda _: True)
         if loaded is not None and not _shared_out(project, dataset, loaded):
@@ -91,6 +93,8 @@ def _streams(project: Project, module: Module) -> Iterator[tuple[ClassFacts, Fun
         function = facts.methods.get("__iter__")
         if function is None or isinstance(function, ast.AsyncFunctionDef) or "__next__" in facts.methods:
             continue
+        if not is_plain(Evaluator(project), FunctionFacts(module, function)):
+            continue  # a decorator may share out what it gives
         for dataset in (facts, *project.subclasses(facts)):
             if _is_iterable(project, dataset) and project.method(dataset, "__iter__") == (facts, function):
                 yield facts, function, dataset
@@ -112,26 +116,12 @@ def _is_iterable(project: Project, facts: ClassFacts) -> bool:
     for owner in ancestry.classes:
         if any(isinstance(node, ast.FunctionDef) and node.name == "__getattr__" for node in owner.node.body):
             return False
-        lines = _code_lines(owner)
-        if any(word in line for line in lines for word in words.aware):
+        if is_aware(project, owner):
             return False
-        if any(word in line for line in lines for word in words.by_process) and _asks_for_workers(project, owner):
+        is_by_process = any(word in line for line in code_lines(owner) for word in words.by_process)
+        if is_by_process and asks_for_workers(project, owner):
             return False
     return True
-
-
-def _asks_for_workers(project: Project, facts: ClassFacts) -> bool:
-    """Whether a rank of a class may count workers too: its module, or a function that it calls, asks about them."""
-    asking = [*project.mentioning("worker_info"), *project.mentioning("get_worker_info")]
-    if facts.module in asking:
-        return True
-    called = {last_name(node.func) for node in ast.walk(facts.node) if isinstance(node, ast.Call)}
-    return any(function.node.name in called for module in asking for function in module.functions)
-
-
-def _code_lines(facts: ClassFacts) -> list[str]:
-    """The lines of a class, docstrings and comments included: a word there is reason enough to be silent."""
-    return [line.lower() for line in facts.module.document.lines[facts.node.lineno - 1 : facts.node.end_lineno]]
 
 
 def _loaded(project: Project, facts: ClassFacts, ends: Callable[[Instance], bool]) -> Loaded | None:

@@ -81,6 +81,8 @@ class Conflicts:
         beside = loader.given.get(refusal.beside)
         if beside is None:
             return refusal.beside_kind == "zero" and loader.is_closed
+        if refusal.beside_kind == "not none":
+            return constants.is_surely_something(self.project, beside.place)
         return constants.is_of_kind(self.project, constants.surely(self.project, beside.place), refusal.beside_kind)
 
     def _is_open(self, loader: LoaderCall, refusal: Refusal) -> bool:

@@ -82,6 +82,20 @@ def _is_iterable(project: Project, facts: ClassFacts) -> bool:
     return any(name.startswith("torch.utils.data.") and name.endswith(".IterableDataset") for name in ancestry.external)
 
 
+def is_surely_something(project: Project, source: Expression) -> bool:
+    """Whether a source holds something other than None, whichever branch gives it: a sampler for each way to train."""
+    value = surely(project, source)
+    if value is not model.UNKNOWN:
+        return is_something(project, value)
+    found = Evaluator(project).find(source)
+    is_told = found.is_all and len(found.options) > 1 and not found.by_default and _is_in_code(found)
+    return is_told and all(is_something(project, one.value) and not one.by_default for one in found.options)
+
+
+def _is_in_code(found: model.Found) -> bool:
+    return all(link.path.endswith(PYTHON_SUFFIXES) for link in found.links)
+
+
 def surely(project: Project, source: Expression) -> Value:
     """What a source holds, whoever runs the program; UNKNOWN where that depends on who does, or stands in a file.
 
@@ -92,5 +106,4 @@ def surely(project: Project, source: Expression) -> Value:
     ):
         return model.UNKNOWN
     found = Evaluator(project).find(source)
-    is_in_code = all(link.path.endswith(PYTHON_SUFFIXES) for link in found.links)
-    return found.value if is_in_code and not found.by_default else model.UNKNOWN
+    return found.value if _is_in_code(found) and not found.by_default else model.UNKNOWN

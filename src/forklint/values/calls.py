@@ -323,7 +323,7 @@ def _returns(evaluator: Evaluator, frame: Frame) -> list[tuple[Expression, World
 def _is_followed(evaluator: Evaluator, frame: Frame) -> bool:
     """Whether it is known what a call gives, and it does not stand in another call of the same function."""
     is_again = frame.within is not None and frame.within.enters(frame.function)
-    return not is_again and _is_plain(evaluator, frame.function)
+    return not is_again and is_plain(evaluator, frame.function)
 
 
 Outcomes = list[tuple[ast.expr, Worlds]]
@@ -379,7 +379,7 @@ def yields(node: scopes.Function) -> Iterator[ast.Yield | ast.YieldFrom]:
                     yield one
 
 
-def _is_plain(evaluator: Evaluator, function: FunctionFacts) -> bool:
+def is_plain(evaluator: Evaluator, function: FunctionFacts) -> bool:
     """Whether calling a function gives what it returns or yields: no decorator changes it."""
     known = iteration().transparent_decorators
     scope = function.scope.parent or function.module.scope

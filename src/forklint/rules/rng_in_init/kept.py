@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from forklint.datasets.carriers import carried_by
 from forklint.datasets.classes import is_dataset
@@ -19,6 +19,8 @@ from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Binding, Function, Kind, Scope, statements
 from forklint.project.spelling import is_name
 from forklint.records import dataclass
+from forklint.rules.rng_in_init.as_transform import Carrier, carrier_of
+from forklint.rules.rng_in_init.beginning import begins_with
 from forklint.rules.rng_in_init.drawing import IsIt, StreamUse, is_attribute, uses
 from forklint.rules.rng_in_init.endless import is_endless
 from forklint.rules.rng_in_init.handed_in import handed_in
@@ -42,8 +44,8 @@ class KeptGenerator:
     """As a message shows it: ``self.rng``, ``RNG``."""
     keeper: ClassFacts | None
     """The class whose object or body keeps it; None for a module."""
-    dataset: ClassFacts
-    """What workers get; the keeper, if a library's dataset carries it."""
+    dataset: ClassFacts | None
+    """What workers get; the keeper, or None for a module, if a library's dataset carries it."""
     drawn: tuple[Module, ast.AST]
     """Where a worker draws from it."""
     on_object: bool
@@ -78,6 +80,7 @@ class KeptGenerators:
         """Give the generators that statements of a module keep."""
         for facts in module.classes:
             yield from self._on_object(facts)
+            yield from self._by_heirs(facts)
             yield from self._on_class(facts)
         yield from self._on_module(module)
         yield from self._handed_in(module)
@@ -100,17 +103,32 @@ class KeptGenerators:
         for method, kept in stored.items():
             for attribute, statement, made in kept if method is init or self._is_builder(method, init) else ():
                 candidates.setdefault(attribute, []).append((statement, made))
+        told: set[ast.stmt] = set()
         for attribute, found in candidates.items():
             made = next((one for _, one in found if one is not None), None)
             if made is not None and all(one is not None or _is_none(statement) for statement, one in found):
                 statement = next(statement for statement, one in found if one is made)
-                yield from self._judged(facts, _Kept(attribute, made, statement))
+                judged = () if statement in told else self._judged(facts, _Kept(attribute, made, statement))
+                for one in judged:
+                    told |= {statement} if _each_of(statement) is not None else set()
+                    yield one
+
+    def _by_heirs(self, facts: ClassFacts) -> Iterator[KeptGenerator]:
+        """What a method of a class keeps that the constructor of a class which inherits from it surely calls."""
+        heirs = list(self._project.subclasses(facts))
+        for method in facts.methods.values() if heirs else ():
+            if method.name in {"__init__", "__post_init__"} or method.decorator_list:
+                continue
+            found = [(*one, made) for *one, made in self._stored(facts, method) if made is not None]
+            users = [one for one in heirs if begins_with(self._project, one, facts, method)] if found else []
+            for attribute, statement, made in found:
+                yield from self._judged(facts, _Kept(attribute, made, statement), users)  # type: ignore[arg-type]
 
     def _stored(self, facts: ClassFacts, method: Function) -> list[tuple[str, ast.stmt, Made | None]]:
         """The attributes that a method stores, each with its statement and the generator that it is."""
         scope = facts.module.scope_of[method]
         return [
-            (attribute, statement, made_by(self._project, facts.module, scope, value))
+            (attribute, statement, made_by(self._project, facts.module, scope, value or _each_of(statement)))
             for statement in statements(method.body)
             for attribute, value in stored(statement, "self")
         ]
@@ -126,11 +144,13 @@ class KeptGenerators:
             statement = facts.module.statement_of(binding.node)
             yield from self._judged(facts, _Kept(binding.name, made, statement, on_object=False))
 
-    def _judged(self, facts: ClassFacts, kept: _Kept) -> Iterator[KeptGenerator]:
+    def _judged(
+        self, facts: ClassFacts, kept: _Kept, users: Sequence[ClassFacts] | None = None
+    ) -> Iterator[KeptGenerator]:
         attribute, made, statement, on_object = kept.attribute, kept.made, kept.statement, kept.on_object
         project = self._project
         is_it = is_attribute(attribute, "self", "cls", facts.name)
-        for user in (facts, *project.subclasses(facts)):
+        for user in (facts, *project.subclasses(facts)) if users is None else users:
             dataset = user if is_dataset(project, user) else kept.carrier or carried_by(project, user)
             if dataset is None or _is_aware(project, user) or never_has_workers(project, dataset):
                 continue
@@ -278,13 +298,13 @@ class KeptGenerators:
                 continue
             found = self._global_drawn(module, binding, made)
             if found is not None:
-                dataset, drawn = found
-                statement = module.statement_of(binding.node)
+                carrier, drawn = found
+                statement, dataset = module.statement_of(binding.node), carrier.dataset
                 yield KeptGenerator(made, statement, binding.name, None, dataset, drawn, False, made.seeded, True)  # noqa: FBT003
 
     def _global_drawn(
         self, home: Module, binding: Binding, made: Made
-    ) -> tuple[ClassFacts, tuple[Module, ast.AST]] | None:
+    ) -> tuple[Carrier, tuple[Module, ast.AST]] | None:
         drawn = None
         for user in self._project.mentioning(binding.name):
             for function in user.functions:
@@ -292,9 +312,9 @@ class KeptGenerators:
                 for use, node in uses(user, function.node, is_it, made.row):
                     if use is StreamUse.RESTARTS:
                         return None
-                    dataset = drawn is None and self._runs_in_workers(function)
-                    if dataset:
-                        drawn = dataset, (user, node)
+                    carrier = self._runs_in_workers(function) if drawn is None else None
+                    if carrier is not None:
+                        drawn = carrier, (user, node)
         return drawn
 
     def _is_global(self, user: Module, scope: Scope, home: Module, binding: Binding) -> IsIt:
@@ -308,19 +328,23 @@ class KeptGenerators:
 
         return is_it
 
-    def _runs_in_workers(self, function: FunctionFacts) -> ClassFacts | None:
-        """The dataset whose workers run a function, itself or within calls; None if none is known to."""
+    def _runs_in_workers(self, function: FunctionFacts) -> Carrier | None:
+        """What has workers that run a function, itself or within calls; None if nothing is known to."""
         owner = function.owner
         if owner is not None and not is_dataset(self._project, owner):
             carrier = carried_by(self._project, owner)
             is_run = carrier is not None and function.node in self._worked(owner, carrier)
-            return carrier if is_run and not _is_aware(self._project, owner) else None
+            return Carrier(carrier) if is_run and not _is_aware(self._project, owner) else None
         for module in self._project.mentioning(function.node.name):
             for dataset in module.classes:
                 if is_dataset(self._project, dataset) and function.node in self._within(dataset):
-                    is_spared = _is_aware(self._project, dataset) or never_has_workers(self._project, dataset)
-                    return None if is_spared else dataset
-        return None
+                    return Carrier(dataset) if self._is_loaded(dataset) else None
+        found = carrier_of(self._project, function) if owner is None else None
+        return found if found is not None and (found.dataset is None or self._is_loaded(found.dataset)) else None
+
+    def _is_loaded(self, dataset: ClassFacts) -> bool:
+        """Whether workers may get a dataset, which looks at no process itself."""
+        return not _is_aware(self._project, dataset) and not never_has_workers(self._project, dataset)
 
     def _within(self, dataset: ClassFacts) -> frozenset[ast.AST]:
         """The functions that workers run for a dataset, those that its methods call included."""
@@ -340,6 +364,12 @@ def _called_by(facts: ClassFacts, init: Function) -> list[Function]:
     """The methods of a class that its ``__init__`` speaks of."""
     methods = (facts.methods.get(name) for name in attributes_read(init))
     return [method for method in methods if method is not None and not method.decorator_list]
+
+
+def _each_of(statement: ast.stmt) -> ast.expr | None:
+    """What a statement unpacks that makes several alike: ``self.a, self.b = [make(seed) for seed in seeds]``."""
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    return value if isinstance(value, (ast.ListComp, ast.GeneratorExp)) else None
 
 
 def _is_none(statement: ast.stmt) -> bool:

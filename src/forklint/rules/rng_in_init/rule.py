@@ -26,6 +26,8 @@ MADE = re.compile(CALL + rb"|:[^=\n]*\b(?:RandomState|Random|Generator)\b")
 KEEPS = re.compile(rb"(?:^|\r)(?:\w+|[ \t]+self\.\w+)[ \t]*(?::[^=\n]*)?=[^\n]*" + CALL, re.MULTILINE)
 WORKED = (b"Dataset", b"__getitem__", b"__iter__", b"__call__")
 NAMED = re.compile(rb"\b(\w+)[ \t]*(?::[^=\n]*)?=[^=\n]*" + CALL)
+NAMED_HERE = (b"__call__", b"worker_id", b"seed_worker", b"default_rng", b"RandomState")
+"""Names of what a file has that knows nothing of torch: a transform, a seeder, a base class that keeps a generator."""
 LOADS = (b"dataset", b"transform", b"augment", b"loader")
 SEEDS = re.compile(rb"worker_?id|worker_init|seed_worker|init_fn|init_worker|worker_seed_fn")
 SEEDING = re.compile(rb"seed\w*[\s)]*\(")
@@ -37,11 +39,11 @@ class RngInInit(Rule):
     ## What it does
     Looks for a generator of NumPy, `random` or torch that is created before workers start and that workers draw from:
     an attribute of a dataset or of its class, a global variable, or an attribute of a transform or other object that a
-    dataset holds, directly, in a list, or through a function. It also checks how `worker_init_fn` seeds workers: with a
-    constant, with a seed that depends on the worker but not on the epoch, with torch's 64-bit seed passed to
-    `np.random.seed`, or with an integer of NumPy passed to `random.seed`, which Python 3.11 and newer refuse. An
-    `__iter__` that seeds with the same number in each worker is reported, too, if nothing in its class or module asks
-    for the worker.
+    dataset holds, directly, in a list, or through a function. Functions that a dataset is given as its transform are
+    followed. The rule also checks how `worker_init_fn` seeds workers: with a constant, with a seed that depends on the
+    worker but not on the epoch, with torch's 64-bit seed passed to `np.random.seed`, or with an integer of NumPy passed
+    to `random.seed`, which Python 3.11 and newer refuse. An `__iter__` that seeds with the same number in each worker
+    is reported, too, if nothing in its class or module asks for the worker.
 
     The rule reports nothing if the generator is reseeded in the worker, by the index of the sample or by the worker
     id; if the class uses `get_worker_info()` or the process id; if no loader of the dataset has workers; if a loader
@@ -122,7 +124,7 @@ class RngInInit(Rule):
     code = "FKL302"
     name = "rng-in-init"
     severity = Severity.WARNING
-    needs = Needs(here=((*CALLED, b"seed"),), reached=(b"torch",), named=(b"__call__", b"worker_id", b"seed_worker"))
+    needs = Needs(here=((*CALLED, b"seed"),), reached=(b"torch",), named=NAMED_HERE)
     """A generator or a seed, and torch, here or in what is reached; or what files that load data may import."""
 
     @cached_property
@@ -169,10 +171,12 @@ class RngInInit(Rule):
             return
         for kept in self._generators.in_module(module) if self._may_keep(code) else ():
             cells = tuple(cell for cell in self.settings.cells if kept.pickled or not cell.pickles)
-            if cells and not is_idle(self.project, kept.dataset):
+            dataset = kept.dataset
+            if cells and not (dataset is not None and is_idle(self.project, dataset)):
                 user, place = kept.drawn
-                doubt = doubt_of(self.project, kept.dataset)
-                where = f"workers of `{kept.dataset.name}` draw from it here"
+                doubt = doubt_of(self.project, dataset) if dataset is not None else ""
+                of_dataset = f" of `{dataset.name}`" if dataset is not None else ""
+                where = f"workers{of_dataset} draw from it here"
                 yield Suspect(
                     node=kept.statement,
                     subject=kept.name.removeprefix("self."),
@@ -201,7 +205,7 @@ class RngInInit(Rule):
         found: KeptGenerator | WorkerSeeds = suspect.facts
         if isinstance(found, KeptGenerator):
             return {
-                "dataset": found.dataset.place,
+                "dataset": found.dataset.place if found.dataset else None,
                 "keeper": found.keeper.place if found.keeper else None,
                 "attribute": found.name.rpartition(".")[2],
                 "file": str(module.path),

@@ -13,11 +13,12 @@ from forklint.datasets.whole import endless_or_unknown
 from forklint.knowledge.random_streams import Seeder, seeded_generators, seeders, worker_words
 from forklint.loading.certainty import has_none_by_default
 from forklint.loading.loaders import loader_at, workers_of
+from forklint.project import entries
 from forklint.project.index import External, Project
 from forklint.project.module import FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Scope, parameters
-from forklint.project.spelling import is_name, last_name
+from forklint.project.spelling import is_name, last_name, text_of
 from forklint.records import dataclass
 from forklint.rules.rng_in_init.endless import is_endless
 from forklint.rules.rng_in_init.steadiness import Seed, Seeds, is_changing, worker_number
@@ -225,6 +226,8 @@ def _find_given_in(project: Project, module: Module) -> Loadings:
             _note_loading(project, module, node, found)
         elif isinstance(node, ast.Assign) and last_name(node.targets[0]) == GIVEN_AS:
             _note_stored(project, module, node, found)
+        elif isinstance(node, (ast.Assign, ast.Dict)):
+            _note_entry(project, module, node, found)
     return found
 
 
@@ -244,6 +247,29 @@ def _note_stored(project: Project, module: Module, node: ast.Assign, found: Load
         if function is not None:
             loading = Loading(bool(words & worker_words().evaluation), plain=False)
             found.setdefault(function, []).append(loading)
+
+
+def _note_entry(project: Project, module: Module, node: ast.Assign | ast.Dict, found: Loadings) -> None:
+    """An entry of a mapping of options: ``options["worker_init_fn"] = seed_worker``, or one that is written out."""
+    if isinstance(node, ast.Dict):
+        home, value = module.parents.get(node), dict(entries.of_dict(node)).get(GIVEN_AS)
+        targets = home.targets if isinstance(home, ast.Assign) else []
+    else:
+        keyed = node.targets[0] if isinstance(node.targets[0], ast.Subscript) else None
+        value = node.value if keyed is not None and text_of(keyed.slice) == GIVEN_AS else None
+        targets = [keyed.value] if keyed is not None else []
+    function = _function_of(project, module, module.scope_at(node), value) if value is not None else None
+    if function is not None:
+        takers = _taking(module, {ast.unparse(one) for one in targets})
+        unseen = Loading(evaluates=False, plain=False)
+        found.setdefault(function, []).extend([_loading(project, module, one) for one in takers] or [unseen])
+
+
+def _taking(module: Module, names: set[str]) -> list[ast.Call]:
+    """The calls of a module that are given a mapping of one of some names as ``**options``."""
+    calls = (node for node in module.nodes if isinstance(node, ast.Call))
+    spread = ((call, [one.value for one in call.keywords if one.arg is None]) for call in calls)
+    return [call for call, given in spread if any(ast.unparse(one) in names for one in given)]
 
 
 def _function_of(project: Project, module: Module, scope: Scope, value: ast.expr) -> FunctionFacts | None:

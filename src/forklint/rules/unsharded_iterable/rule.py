@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from forklint.edits.tree import Tree
     from forklint.project.module import Module
 
-GIVES = (b"yield", b"iter(", b"map(", b"filter(", b"chain", b"zip(")
+GIVES = (b"yield", b"return")
 """One of these stands where samples are given."""
 SPOKEN_OF = (b"Iterable", b"Dataset")
 
@@ -29,12 +29,14 @@ class UnshardedIterable(Rule):
     list, a range, the lines of a file, the files of a directory. If a loader with workers uses it, the rule reports the
     statement that yields the samples. If the number of workers is unknown, the severity is info.
 
+    Generator functions, properties and objects of the project that `__iter__` reads from are followed.
+
     A stream that is split by rank is reported too: the workers of one process have the same rank. The rule reports
-    nothing if the class or a base class mentions workers or shards, or gets its rank from a function that asks for the
-    worker; if a `worker_init_fn` assigns each worker its part; if `__iter__` passes on another iterable that may split
-    itself, unless the call that makes the dataset shows that it is a collection; for infinite streams, and those that
-    draw each sample at random; if accelerate prepares the loader; and for webdataset, torchdata and
-    `split_dataset_by_node`.
+    nothing if the class, a base class or a function that gives samples mentions workers or takes a shard, or calls or
+    is decorated with a function that asks for the worker; if a `worker_init_fn` assigns each worker its part; if
+    `__iter__` passes on another iterable that may split itself, unless the call that makes the dataset shows that it
+    is a collection; for infinite streams, such as the frames of a camera, and those that draw each sample at random; if
+    accelerate prepares the loader; and for webdataset, torchdata and `split_dataset_by_node`.
 
     ## Why is this bad?
     A loader distributes indices to its workers, but an iterable dataset has no indices: each worker gets a copy of the
@@ -83,8 +85,8 @@ class UnshardedIterable(Rule):
     Processes of a distributed run must split the samples as well, which the fix does not do. A dataset that reaches its
     loader through a configuration is not followed. `num_workers=1` is not reported, since one worker duplicates
     nothing. A `while` loop is reported only if it reads until nothing is left, with `next`, `readline` or `read`, or
-    counts up to a length. Datasets with `__next__`, and a loop over epochs that draws samples, are not checked. See
-    [further ways](../recall/FKL303.md).
+    counts up to a length; readers that take turns are not followed. Datasets with `__next__`, and a loop over epochs
+    that draws samples, are not checked. See [further ways](../recall/FKL303.md).
 
     ## References
     - [torch.utils.data: IterableDataset](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset)

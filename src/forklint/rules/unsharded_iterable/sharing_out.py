@@ -85,9 +85,10 @@ def _with_source(tree: Tree, statement: cst.CSTNode, text: str) -> cst.CSTNode:
     if isinstance(statement, cst.For):
         return statement.with_changes(iter=wrapped(statement.iter))
     if isinstance(statement, cst.Return):
-        call = cst.ensure_type(statement.value, cst.Call)
-        is_iter = isinstance(call.func, cst.Name) and call.func.value == "iter"
-        return statement.with_changes(value=wrapped(call.args[0].value if is_iter else call))
+        value = statement.value
+        if isinstance(value, cst.Call) and isinstance(value.func, cst.Name) and value.func.value == "iter":
+            value = value.args[0].value
+        return statement.with_changes(value=wrapped(value)) if value is not None else statement
     giving = cst.ensure_type(cst.ensure_type(statement, cst.Expr).value, cst.Yield)
     source = cst.ensure_type(giving.value, cst.From)
     return statement.with_changes(value=giving.with_changes(value=source.with_changes(item=wrapped(source.item))))

@@ -64,10 +64,11 @@ class RngInInit(Experimenter):
         """Find something to run, and make a trial for each cell."""
         proof, context = finding.proof, self.context
         project = context.project()
-        if "function" in proof:
+        if "function" in proof or proof["dataset"] is None:
             subject = subject_of(Path(proof["file"]), self.context.sources, project)
             if subject is None:
-                return inconclusive(f"no loader that uses `{proof['function']}`", NO_WAY_OUT)
+                what = proof.get("function") or proof["attribute"]
+                return inconclusive(f"no loader that uses `{what}`", NO_WAY_OUT)
             return self._experiment(finding, subject)
         dataset, qualname = proof["dataset"]
         found = subjects_for(Path(dataset), qualname, self.context.sources, project)
