@@ -48,7 +48,7 @@ def handed_in(project: Project, module: Module) -> Iterator[HandedIn]:
         for call, key in _takers(module, node):
             function = Expression(module, module.scope_at(call), call.func)
             known = classes.choices(Evaluator(project), function)
-            is_chosen = len(known) != 1 and _is_unknown(project, function)
+            is_chosen = _is_unknown(project, function)
             carrier = carried_from(project, module, call) if is_chosen else None
             for keeper in known or (module.classes if carrier is not None else ()):
                 for attribute in _attributes(project, keeper, call, node, key):
