@@ -78,13 +78,14 @@ def is_never_reached(module: Module, node: ast.AST) -> bool:
     below = node
     for above in module.above(node):
         block = block_of(module, below) if isinstance(below, ast.stmt) else []
-        if any(_leaves(statement) for statement in block if start_of(statement) < start_of(below)):
+        if any(leaves(statement) for statement in block if start_of(statement) < start_of(below)):
             return True
         below = above
     return False
 
 
-def _leaves(statement: ast.stmt) -> bool:
+def leaves(statement: ast.stmt) -> bool:
+    """Whether a statement ends the block that it stands in, whatever happens."""
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         return dotted(statement.value.func) in LEAVING
     return isinstance(statement, (ast.Return, ast.Raise, ast.Continue, ast.Break))

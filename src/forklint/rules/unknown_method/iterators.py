@@ -9,6 +9,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from forklint.members.guards import is_hidden, is_method_excused
+from forklint.members.version_tests import is_chosen_by_version
 from forklint.project.spelling import is_name
 from forklint.records import dataclass
 from forklint.rules.unknown_method.versions import HIDES, older_torch
@@ -65,7 +66,7 @@ def old_nexts(project: Project, module: Module) -> Iterator[OldNext]:
             continue
         known = _iterates_loader(project, evaluator, Expression(module, module.scope_at(use), use.value))
         is_one = known is Certainty.YES or (known is Certainty.BY_NAME and _has_loaders_alone(project))
-        if is_one and not is_method_excused(module, use):
+        if is_one and not is_method_excused(module, use) and not is_chosen_by_version(project, module, use):
             yield OldNext(call, use, HIDES if is_hidden(module, use) else older)
 
 

@@ -17,6 +17,7 @@ from forklint.project.guard import is_for_type_checkers
 from forklint.project.module import Module
 from forklint.project.spelling import dotted
 from forklint.records import dataclass
+from forklint.rules.unknown_method.added_paths import is_on_added_path
 from forklint.rules.unknown_method.nearest import Nearest, nearest
 from forklint.summaries.parts import NAMED
 from forklint.summaries.summary import STAR, Import, Summary
@@ -170,6 +171,8 @@ def _may_be_another(project: Project, path: Path, target: Path, written: str, na
     """
     if _files(project, f"{written}.{name}"):
         return True  # of a package that has no file of its own
+    if is_on_added_path(project, path, target, written):
+        return True
     others = (one for one in _files(project, written) if one != target)
     if _root(target, written) == path.parent:  # a program that starts above may find one there
         return any(_root(one, written) in path.parents for one in others)

@@ -7,16 +7,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from forklint.knowledge.removed import Gone
-from forklint.knowledge.torch_api import ApiNames, gone_from, torch_class
-from forklint.members.abstract import can_be_made
+from forklint.knowledge.torch_api import ApiNames, gone_from
 from forklint.members.attribute_stores import is_assigned_somewhere, is_nowhere
 from forklint.members.guards import is_excused, is_hidden, is_method_excused
-from forklint.project.certainty import is_certain
+from forklint.members.version_tests import is_chosen_by_version
 from forklint.project.guard import is_for_type_checkers
-from forklint.project.index import External, Project, Value
+from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below, start_of
-from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope
+from forklint.project.scopes import FUNCTIONS, Kind, Scope
 from forklint.project.spelling import (
     all_arguments,
     dotted,
@@ -26,10 +25,12 @@ from forklint.project.spelling import (
 from forklint.records import dataclass
 from forklint.rules.unknown_method.attributes import Attributes, missed_on_classes
 from forklint.rules.unknown_method.callables import callables
-from forklint.rules.unknown_method.constructions import annotated, may_be_object, moves, peeled, stores, takes
+from forklint.rules.unknown_method.constructions import may_be_object, moves, stores, takes
 from forklint.rules.unknown_method.failing_imports import FailingImports
+from forklint.rules.unknown_method.filled_objects import FilledObjects
 from forklint.rules.unknown_method.givers import Givers
 from forklint.rules.unknown_method.nearest import Nearest, is_slip, nearest
+from forklint.rules.unknown_method.owners import WRAPPERS, Owner, Owners
 from forklint.rules.unknown_method.read_names import alike, may_be_inner
 from forklint.rules.unknown_method.receivers import Calls
 from forklint.rules.unknown_method.supers import SUPER, lacking_above
@@ -37,12 +38,9 @@ from forklint.rules.unknown_method.suppliers import Suppliers
 from forklint.rules.unknown_method.versions import older_torch
 from forklint.summaries.terms import WORD
 
-Owner = ClassFacts | ApiNames
 Made = dict[tuple[Scope, str], tuple[Owner, set[str]]]
 """By scope and variable, or class and ``self.x``: the class of the object, and the names called on it that it lacks."""
 SELVES = ("self", "cls")
-WRAPPERS = frozenset({"torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"})
-"""They keep a module under ``.module`` and hand none of its methods on."""
 OF_WRAPPERS = frozenset({"module", "_orig_mod"})
 """Where they, and what `torch.compile` makes, keep it: they are passed where the module is asked for."""
 
@@ -80,7 +78,9 @@ class Objects:
         self.project = project
         self.attributes = Attributes(project)
         self.suppliers = Suppliers(project, self.attributes)
+        self._owners = Owners(project, self.attributes)
         self._givers = Givers(project)
+        self._filled = FilledObjects(project, self.attributes)
         self._imports = FailingImports(project)
 
     def lacking(self, module: Module) -> Iterator[Lacking]:
@@ -119,7 +119,7 @@ class Objects:
         if any(called.values()) and not self._imports.fails(module):
             for use, facts in lacking_above(self.project, self.attributes, module, called):
                 found = Lacking(use, facts, Nearest(()), hidden=is_hidden(module, use), is_above=True)
-                yield self._dated(found)
+                yield from self._dated(module, found)
 
     def _on_variables(self, module: Module) -> Iterator[tuple[tuple[Scope, str], tuple[Owner, set[str]]]]:
         calls = self._calls(module)
@@ -132,7 +132,7 @@ class Objects:
             on, read_on = (calls.on_variables(number), calls.read_on_variables(number)) if made else ({}, {})
             for name, binding in made.items():
                 called, read = on.get(name, set()), read_on.get(name, set())
-                owner = self._owner_of(module, scope, binding) if called or read else None
+                owner = self._owners.of(module, scope, binding) if called or read else None
                 left = self._lacks(owner, called, read) if owner is not None else set()
                 if binding.kind is Kind.PARAMETER:
                     left = self._supplied_by_nobody(owner, left)
@@ -144,8 +144,7 @@ class Objects:
                     self.project.method(owner, one) for one in once[binding] or ()
                 ):
                     continue
-                if not self._is_given_away_at_home(module, scope, binding):
-                    yield (scope, name), (owner, left)
+                yield (scope, name), (owner, left)
 
     def _on_attributes(self, module: Module) -> Iterator[tuple[tuple[Scope, str], tuple[Owner, set[str]]]]:
         """By class and ``self.attribute``: the object that this surely is, and the names that it lacks."""
@@ -157,31 +156,12 @@ class Objects:
             used = made & (on.keys() | read_on.keys())
             kept = stores(facts) if used else {}
             for attribute in sorted(used):
-                owner, is_told = self._kept_in(module, kept.get(attribute, []))
+                owner, is_told = self._owners.kept_in(module, kept.get(attribute, []))
                 called, read = on.get(attribute, set()), read_on.get(attribute, set())
                 left = self._lacks(owner, called, read) if owner is not None else set()
                 left = self._supplied_by_nobody(owner, left) if is_told else left
                 if owner is not None and left and not self._is_stored_elsewhere(facts, attribute):
                     yield (facts.scope, f"self.{attribute}"), (owner, left)
-
-    def _kept_in(self, module: Module, given: list[ast.Attribute]) -> tuple[Owner | None, bool]:
-        """The class of what is put into an attribute, if one line of a class does so; whether an annotation says it."""
-        above = module.parents[given[0]] if len(given) == 1 else None
-        value = above.value if isinstance(above, (ast.Assign, ast.AnnAssign)) else None
-        if isinstance(value, ast.Call):
-            return self._class_called(module, module.scope_at(value), value), False
-        bindings = module.scope_at(value).bindings.get(value.id, []) if isinstance(value, ast.Name) else []
-        is_told = len(bindings) == 1 and bindings[0].kind is Kind.PARAMETER
-        return (self._typed(module, bindings[0]), True) if is_told else (None, False)
-
-    def _typed(self, module: Module, parameter: Binding) -> ClassFacts | None:
-        """The class of the project that a parameter is annotated with, if objects of it can be made."""
-        written = annotated(parameter)
-        scope = module.scope_at(parameter.node)
-        symbol = self.project.resolve(module, scope, written) if written is not None else None
-        if not isinstance(symbol, ClassFacts) or not can_be_made(self.project, symbol):
-            return None
-        return symbol if is_certain(self.project, module, scope, written) else None  # type: ignore[arg-type]
 
     def _supplied_by_nobody(self, said: Owner | None, names: set[str]) -> set[str]:
         """Those of some names that no object has which may be passed for one of the class that an annotation says."""
@@ -194,51 +174,6 @@ class Objects:
         if any(self.attributes.may_bind(one, attribute) for one in kin):
             return True
         return is_assigned_somewhere(self.project, attribute, [facts.module])
-
-    def _owner_of(self, module: Module, scope: Scope, binding: Binding) -> Owner | None:
-        """The class of the object that a variable surely is, or the class itself that it names."""
-        if binding.kind is Kind.VALUE:
-            return self._made_by(module, scope, binding)
-        if binding.kind is Kind.PARAMETER:
-            return self._typed(module, binding)
-        symbol = self.project.lookup(module, scope, binding.name)
-        if not is_certain(self.project, module, scope, ast.Name(binding.name)):
-            return None
-        if isinstance(symbol, Value) and symbol.module is not module and may_be_object(symbol.scope, symbol.binding):
-            return self._made_by(symbol.module, symbol.scope, symbol.binding)
-        return symbol if isinstance(symbol, ClassFacts) else None
-
-    def _is_given_away_at_home(self, module: Module, scope: Scope, binding: Binding) -> bool:
-        """Whether the module that an object is imported from gives it to a function that may add attributes to it."""
-        symbol = self.project.lookup(module, scope, binding.name) if binding.kind is Kind.IMPORT else None
-        if not isinstance(symbol, Value):
-            return False
-        return self._is_given_away(symbol.module, symbol.scope, symbol.binding.name)
-
-    def _made_by(self, module: Module, scope: Scope, binding: Binding) -> Owner | None:
-        """The class whose constructor gave a variable its only value."""
-        return self._class_called(module, scope, binding.value) if isinstance(binding.value, ast.Call) else None
-
-    def _class_called(self, module: Module, scope: Scope, call: ast.Call) -> Owner | None:
-        """The class of the object that a call makes, also where the new module is moved or set in the same line."""
-        made, returning = peeled(call)
-        symbol = self.project.resolve(module, scope, made.func)
-        if not isinstance(symbol, (ClassFacts, External)):
-            return None
-        if not is_certain(self.project, module, scope, made.func):
-            return None
-        if isinstance(symbol, External):
-            is_module = symbol.name.startswith("torch.nn.") and symbol.name not in WRAPPERS
-            return torch_class(symbol.name) if is_module or not returning else None
-        constructor = self.project.method(symbol, "__init__")
-        if constructor is not None and not takes(constructor[1], made):
-            return None  # it raises TypeError before anything is called on it
-        if self.attributes.makes_others(symbol) or not can_be_made(self.project, symbol):
-            return None
-        if returning and any(self.project.method(symbol, name) for name in returning):
-            return None
-        is_module = "torch.nn.Module" in self.project.ancestry(symbol).external
-        return symbol if is_module or not returning else None
 
     def _lacks(self, owner: Owner, called: set[str], read: set[str]) -> set[str]:
         """What an object lacks of what is called on it; of what is read only if its class is one of the project."""
@@ -281,7 +216,8 @@ class Objects:
             if facts is not None and not may_be_inner(self.project, facts, node.attr):
                 seen.add(place)
                 near = alike(self.project, self.attributes, node.attr, facts, getattr(place[0], "name", ""))
-                yield self._dated(Lacking(node, facts, near, hidden=is_hidden(module, node), is_call=False))
+                found_here = Lacking(node, facts, near, hidden=is_hidden(module, node), is_call=False)
+                yield from self._dated(module, found_here)
 
     def _lacking_read(
         self, module: Module, node: ast.Attribute, own: dict[ClassFacts, set[str]], made: Made
@@ -319,7 +255,10 @@ class Objects:
         found = module.scope_at(use).find(name)
         scope = facts.scope if facts is not None else found[0] if found is not None else module.scope
         owner, left = made.get((scope, name), (None, set[str]()))
-        return owner if use.attr in left and not self._is_given_away(module, scope, name) else None
+        if owner is None or use.attr not in left or self._is_given_away(module, scope, name):
+            return None
+        binding = found[1][0] if found is not None else None
+        return None if binding is not None and self._filled.is_filled(module, scope, binding) else owner
 
     def _is_given_away(self, module: Module, scope: Scope, variable: str) -> bool:
         """Whether the variable goes to a function that may add attributes to it."""
@@ -341,16 +280,21 @@ class Objects:
             return self._of_torch(module, use, owner)
         if not self._is_sure(module, use, owner):
             return None
-        return self._dated(Lacking(use, owner, self._meant(call, use.attr, owner), hidden=is_hidden(module, use)))
+        found = Lacking(use, owner, self._meant(call, use.attr, owner), hidden=is_hidden(module, use))
+        return next(self._dated(module, found), None)
 
-    def _dated(self, lacking: Lacking) -> Lacking:
-        """The same, with the version of torch since which a base lacks what it once had."""
+    def _dated(self, module: Module, lacking: Lacking) -> Iterator[Lacking]:
+        """Give the same, with the version of torch since which a base lacks what it once had.
+
+        Nothing, if the place is reached only under a version that has it.
+        """
         owner, name = lacking.owner, lacking.name
         bases = self.project.ancestry(owner).external if isinstance(owner, ClassFacts) else (owner.path,)
         gone = next((found for base in bases if (found := gone_from(base, name)) is not None), None)
         if gone is None:
-            return lacking
-        return replace(lacking, near=Nearest(()), gone=gone, excuse=older_torch(self.project, gone.since))
+            yield lacking
+        elif not is_chosen_by_version(self.project, module, lacking.node):
+            yield replace(lacking, near=Nearest(()), gone=gone, excuse=older_torch(self.project, gone.since))
 
     def _of_torch(self, module: Module, use: ast.Attribute, owner: ApiNames) -> Lacking | None:
         wrapped = owner.path in WRAPPERS and self._is_method_somewhere(use.attr)
@@ -358,9 +302,9 @@ class Objects:
         is_gone = gone_from(owner.path, use.attr) is not None
         if not (wrapped or near.misspelt or is_gone) or is_excused(module, use, dotted(use.value)):
             return None
-        if is_assigned_somewhere(self.project, use.attr, [module]):
+        if is_assigned_somewhere(self.project, use.attr, [module]) or is_chosen_by_version(self.project, module, use):
             return None
-        return self._dated(Lacking(use, owner, near, wrapped))
+        return next(self._dated(module, Lacking(use, owner, near, wrapped)), None)
 
     def _is_sure(self, module: Module, use: ast.Attribute, owner: ClassFacts) -> bool:
         """Whether nothing around the use, and nothing outside the class, makes up for a name that it lacks."""

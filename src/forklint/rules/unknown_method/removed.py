@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from forklint.knowledge.removed import Gone, removed_modules
 from forklint.knowledge.torch_api import torch_module
 from forklint.members.guards import is_excused, is_fallback, is_hidden
+from forklint.members.version_tests import is_chosen_by_version
 from forklint.project.guard import is_for_type_checkers
 from forklint.project.index import External
 from forklint.project.spelling import dotted
@@ -52,6 +53,7 @@ def removed(project: Project, module: Module) -> Iterator[Removed]:
         uses = (node for node in module.nodes if gone.is_attribute and _is_use(project, module, node, path))
         for node in imports or uses:
             is_spared = is_excused(module, node, owner) or is_fallback(module, node)
+            is_spared = is_spared or is_chosen_by_version(project, module, node)
             if not is_spared and not is_for_type_checkers(module, node):
                 excuse = HIDES if is_hidden(module, node) else older_torch(project, gone.since)
                 yield Removed(node, path, excuse)  # type: ignore[arg-type]

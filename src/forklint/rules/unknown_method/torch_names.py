@@ -11,6 +11,7 @@ from forklint.knowledge.removed import Gone, removed_from
 from forklint.knowledge.torch_api import ApiNames, gone_from, torch_module
 from forklint.members.attribute_stores import is_assigned_somewhere
 from forklint.members.guards import is_excused, is_fallback, is_hidden
+from forklint.members.version_tests import is_chosen_by_version
 from forklint.project.certainty import is_certain
 from forklint.project.guard import is_for_type_checkers
 from forklint.project.index import External, Project
@@ -86,6 +87,8 @@ def _plain(
     project: Project, module: Module, node: ast.Attribute | ast.ImportFrom, owner: ApiNames, name: str
 ) -> Iterator[Misspelt]:
     if is_assigned_somewhere(project, name, [module]) or is_fallback(module, node):
+        return
+    if is_chosen_by_version(project, module, node):
         return
     gone = gone_from(owner.path, name)
     if gone is None:

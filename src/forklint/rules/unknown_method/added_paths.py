@@ -1,0 +1,58 @@
+"""Whether a program that changes ``sys.path`` may find another module of a name than the one beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from forklint.project.index import Project
+from forklint.summaries.path_roots import CWD
+
+CHANGING = frozenset({"insert", "append", "extend"})
+"""Methods of ``sys.path`` that add folders to it."""
+SYS_PATH = "sys.path"
+
+
+def is_on_added_path(project: Project, path: Path, target: Path, name: str) -> bool:
+    """Whether a folder that a file puts on ``sys.path`` has a module of a dotted name, other than ``target``.
+
+    Any file may be the one that starts the program; of ``path`` itself also those folders count that only a run knows.
+    """
+    if _adds_unknown(project, path):
+        return True
+    return any(
+        found != target and project.has_file(found)
+        for adding in (path, *project.adding())
+        for folder in _added(project, adding)
+        for found in _modules(folder, name)
+    )
+
+
+def _added(project: Project, path: Path) -> list[Path]:
+    """The folders that a file puts on the path, in or outside of the project."""
+    summary = project.summary(path)
+    found: list[Path] = []
+    for one in summary.path_roots if summary is not None else ():
+        bases = (project.root, path.parent) if one.base == CWD else (path.parent,)
+        found += [_descend(base, one.path) for base in bases if "\0" not in one.path]
+    return found
+
+
+def _adds_unknown(project: Project, path: Path) -> bool:
+    """Whether a file puts a folder on the path, and no folder of it can be read."""
+    summary = project.summary(path)
+    if summary is None or summary.path_roots:
+        return False
+    calls = (call.rpartition(".") for scope in summary.scopes for call in scope.calls)
+    return any(owner == SYS_PATH and method in CHANGING for owner, _, method in calls)
+
+
+def _modules(folder: Path, name: str) -> tuple[Path, Path]:
+    """The files that a dotted name may mean in a folder."""
+    stem = folder.joinpath(*name.split("."))
+    return stem.with_suffix(".py"), stem / "__init__.py"
+
+
+def _descend(base: Path, relative: str) -> Path:
+    for part in relative.split("/"):
+        base = base.parent if part == ".." else base / part
+    return base
