@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from forklint.knowledge.hooks import meant_keywords
 from forklint.knowledge.starters import Starter
 from forklint.loading.conflicts import is_expected
 from forklint.loading.given import Given
-from forklint.loading.loader_calls import loader_calls
+from forklint.loading.loader_calls import LoaderCall, loader_calls
 from forklint.loading.rows import plain_row, sole_row
 from forklint.loading.screening import may_be_loader
 from forklint.project.certainty import is_certain
@@ -18,6 +19,8 @@ from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, parameters
 from forklint.records import dataclass
+from forklint.rules.misspelt_hook.collected import collected
+from forklint.rules.misspelt_hook.forwarded import forwarding
 from forklint.rules.misspelt_hook.meaning import SHORT, meant_by
 from forklint.values.model import Expression
 
@@ -34,16 +37,54 @@ class MisspeltKeyword:
     row: Starter
     is_free: bool
     """Whether the keyword that is meant is not given as well."""
+    is_collected: bool = False
+    """Whether it is put into a mapping that several calls may unpack, or that a branch changes."""
 
 
 def misspelt_keywords(project: Project, module: Module) -> Iterator[MisspeltKeyword]:
     """Give the misspelt keywords of a module's calls that surely make a loader."""
+    seen: set[ast.expr] = set()
     for loader in loader_calls(project, module):
         if not loader.row.prefix:
-            yield from _wrong(module, loader.call, loader.row, loader.row.arguments, dict(loader.given))
+            for wrong in _wrong(module, loader.call, loader.row, loader.row.arguments, dict(loader.given)):
+                seen.add(wrong.given.value)
+                yield wrong
+            for wrong in _collected(module, loader):
+                if wrong.given.value not in seen:
+                    seen.add(wrong.given.value)
+                    yield wrong
     for node in module.nodes:
-        if isinstance(node, ast.Call) and node.keywords and may_be_loader(project, node):
-            yield from _of_subclass(project, module, node)
+        if isinstance(node, ast.Call) and node.keywords:
+            if may_be_loader(project, node):
+                yield from _of_subclass(project, module, node)
+            else:
+                yield from _of_function(project, module, node)
+
+
+def _collected(module: Module, loader: LoaderCall) -> Iterator[MisspeltKeyword]:
+    """Give those that stand in a mapping which the function fills before the call."""
+    call, scope = loader.call, loader.place.scope
+    given = {
+        name: Given(name, Expression(module, scope, value), call)
+        for name, value in collected(module, scope, call)
+        if name not in loader.row.arguments
+    }
+    for wrong in _wrong(module, call, loader.row, loader.row.arguments, given):
+        yield replace(wrong, is_collected=True, is_free=wrong.meant not in loader.given)
+
+
+def _of_function(project: Project, module: Module, call: ast.Call) -> Iterator[MisspeltKeyword]:
+    """Give those of a call of a function that hands its keywords on to a loader."""
+    scope = module.scope_at(call)
+    given = {
+        word.arg: Given(word.arg, Expression(module, scope, word.value), call) for word in call.keywords if word.arg
+    }
+    if not any(name in meant_keywords() or len(name) >= SHORT for name in given):
+        return
+    found = forwarding(project, module, call)
+    if found is not None:
+        row, known = found
+        yield from _wrong(module, call, row, known, given)
 
 
 def _wrong(

@@ -67,8 +67,9 @@ class MisspeltHook(Rule):
     names that are one typo away from `forward` and `__init__`: `foward`, `__int__`, `_init_`, and in a class without a
     base outside of the project for names that are one typo away from `__init__` and `__call__`: `__ini__`, `_call__`.
     In a LightningModule, a LightningDataModule and a Callback, it looks for names that are one typo away from their
-    hooks: `val_dataloaders`, `configure_optimizer`. In calls that create a `DataLoader`, or a subclass that passes its
-    `**kwargs` on, it looks for keywords: `worker_init=`, `num_worker=`, `collate=`, `pin_mem=`.
+    hooks: `val_dataloaders`, `configure_optimizer`. In calls that create a `DataLoader`, or of a subclass or function
+    that passes its `**kwargs` on, it looks for keywords: `worker_init=`, `num_worker=`, `collate=`, `pin_mem=`. Those
+    that a function puts into a mapping before the call count as well, even if it does so in a branch.
 
     The rule reports nothing if code in the project uses the misspelled name, if a subclass has the right one, if the
     method has a signature that does not fit the hook, or if a `TypeError` is expected.
@@ -166,7 +167,7 @@ class MisspeltHook(Rule):
             )
         for keyword in misspelt_keywords(self.project, module):
             given = keyword.given
-            is_here = given.module is module and given.is_own
+            is_here = given.module is module and (given.is_own or keyword.is_collected)
             raises = f"`{keyword.row.name}` has no parameter `{given.name}` and raises TypeError"
             message = f"{raises}; did you mean `{keyword.meant}`?"
             yield Suspect(
