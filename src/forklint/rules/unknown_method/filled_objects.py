@@ -8,6 +8,7 @@ from pathlib import Path
 
 from forklint.project.index import Project, Value
 from forklint.project.module import Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Binding, Scope
 from forklint.project.spelling import all_arguments, dotted, last_name
 from forklint.rules.unknown_method.attributes import Attributes
@@ -35,6 +36,17 @@ class FilledObjects:
             return False
         place = (module.path, name)
         return any(place in self._filled_in(path) for path in self._project.where(WORD, name))
+
+    def is_given_away(self, module: Module, scope: Scope, variable: str) -> bool:
+        """Whether the variable goes to a function that may add attributes to it."""
+        for node in nodes_below(scope.node):
+            if isinstance(node, ast.Attribute) and dotted(node) in {f"{variable}.__dict__", f"{variable}.__class__"}:
+                return True
+            if isinstance(node, ast.Call) and any(dotted(a) == variable for a in all_arguments(node)):
+                callee = dotted(node.func)
+                if callee and self._attributes.may_add(module, callee):
+                    return True
+        return False
 
     def _filled_in(self, path: Path) -> frozenset[tuple[Path, str]]:
         """The variables of modules, by file and name, of which a file fills the objects."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import takewhile
 
-from forklint.knowledge.removed import Gone
 from forklint.knowledge.torch_api import ApiNames, gone_from
 from forklint.members.attribute_stores import is_assigned_somewhere, is_nowhere
 from forklint.members.guards import is_excused, is_hidden, is_method_excused
@@ -17,24 +17,25 @@ from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below, start_of
 from forklint.project.scopes import FUNCTIONS, Kind, Scope
 from forklint.project.spelling import (
-    all_arguments,
     dotted,
     first_parameter,
     is_name,
 )
-from forklint.records import dataclass
 from forklint.rules.unknown_method.attributes import Attributes, missed_on_classes
 from forklint.rules.unknown_method.callables import callables
 from forklint.rules.unknown_method.constructions import may_be_object, moves, stores, takes
 from forklint.rules.unknown_method.failing_imports import FailingImports
 from forklint.rules.unknown_method.filled_objects import FilledObjects
 from forklint.rules.unknown_method.givers import Givers
+from forklint.rules.unknown_method.lacking import Lacking
 from forklint.rules.unknown_method.nearest import Nearest, is_slip, nearest
 from forklint.rules.unknown_method.owners import WRAPPERS, Owner, Owners
 from forklint.rules.unknown_method.read_names import alike, may_be_inner
 from forklint.rules.unknown_method.receivers import Calls
+from forklint.rules.unknown_method.screening import Screening
 from forklint.rules.unknown_method.supers import SUPER, lacking_above
 from forklint.rules.unknown_method.suppliers import Suppliers
+from forklint.rules.unknown_method.valued_objects import Valued, ValuedObjects
 from forklint.rules.unknown_method.versions import older_torch
 from forklint.summaries.terms import WORD
 
@@ -43,32 +44,6 @@ Made = dict[tuple[Scope, str], tuple[Owner, set[str]]]
 SELVES = ("self", "cls")
 OF_WRAPPERS = frozenset({"module", "_orig_mod"})
 """Where they, and what `torch.compile` makes, keep it: they are passed where the module is asked for."""
-
-
-@dataclass(frozen=True)
-class Lacking:
-    """A call of a method that the object does not have."""
-
-    node: ast.Attribute
-    owner: Owner
-    near: Nearest
-    wrapped: bool = False
-    """True if the object wraps the one that has the method."""
-    hidden: bool = False
-    """True if code around it catches every exception and goes on."""
-    is_call: bool = True
-    """False if the name is read, but not called."""
-    is_above: bool = False
-    """True if ``super()`` in the class lacks it, so that the class itself may have it."""
-    gone: Gone | None = None
-    """Since when torch lacks it, if an older torch had it."""
-    excuse: str = ""
-    """Why that may not matter, in words."""
-
-    @property
-    def name(self) -> str:
-        """The name that is not there."""
-        return self.node.attr
 
 
 class Objects:
@@ -81,10 +56,21 @@ class Objects:
         self._owners = Owners(project, self.attributes)
         self._givers = Givers(project)
         self._filled = FilledObjects(project, self.attributes)
+        self._valued = ValuedObjects(project, self.attributes, self._filled)
+        self._made_elsewhere = Screening(project).made_elsewhere
         self._imports = FailingImports(project)
 
     def lacking(self, module: Module) -> Iterator[Lacking]:
         """Calls in a module, on ``self`` or on a variable, of methods that their object surely lacks."""
+        seen: set[ast.AST] = set()
+        for found in self._lacking(module):
+            seen.add(found.node)
+            yield found
+        for found in self._valued_lacking(module):
+            if found.node not in seen:
+                yield found
+
+    def _lacking(self, module: Module) -> Iterator[Lacking]:
         own = dict(self._on_self(module))
         made: Made = {**dict(self._on_variables(module)), **dict(self._on_attributes(module))}
         yield from self._on_super(module)
@@ -181,6 +167,64 @@ class Objects:
             return self.attributes.lacking(owner, called | read)
         return called - owner.every
 
+    def _valued_lacking(self, module: Module) -> Iterator[Lacking]:
+        """Uses of objects that only the evaluator knows."""
+        wanted = self._made_elsewhere.may_lack(module.path)
+        if not wanted or self._imports.fails(module):
+            return
+        names = {name for _, name in wanted}
+        read: set[tuple[ast.AST, str, str]] = set()
+        for node in sorted(_read_names(module, names), key=start_of):
+            receiver, above = dotted(node.value), module.parents[node]
+            place = (module.scope_at(node).node, receiver, node.attr)
+            if (receiver, node.attr) not in wanted or place in read:
+                continue
+            valued = self._valued.lacking(module, node)
+            if valued is None or is_for_type_checkers(module, node) or self._may_be_changed(module, node):
+                continue
+            call = above if isinstance(above, ast.Call) and above.func is node else None
+            found = self._judge_valued(module, node, call, valued)
+            if found is not None:
+                read |= {place} if call is None else set()
+                yield found
+
+    def _may_be_changed(self, module: Module, use: ast.Attribute) -> bool:
+        """Whether what a name is used on may get other attributes, or another value, elsewhere."""
+        name = dotted(use.value)
+        if name.startswith("self."):
+            facts = self._class_around(module, use, "self")
+            return facts is None or self._is_stored_elsewhere(facts, name.partition(".")[2])
+        found = module.scope_at(use).find(name)
+        if found is None or self._filled.is_given_away(module, found[0], name):
+            return True
+        return self._filled.is_filled(module, found[0], found[1][0])
+
+    def _judge_valued(
+        self, module: Module, use: ast.Attribute, call: ast.Call | None, valued: Valued
+    ) -> Lacking | None:
+        owner = valued.owner
+        if call is not None:
+            found = self._confirmed(module, call, owner)
+            if found is not None and valued.perhaps:
+                return replace(found, perhaps=True) if self._is_unaware(module, use) else None
+            return found
+        if not isinstance(owner, ClassFacts) or not self._is_sure(module, use, owner):
+            return None
+        near = alike(self.project, self.attributes, use.attr, owner, getattr(module.scope_at(use).node, "name", ""))
+        lacking = Lacking(use, owner, near, hidden=is_hidden(module, use), is_call=False)
+        return None if may_be_inner(self.project, owner, use.attr) else next(self._dated(module, lacking), None)
+
+    def _is_unaware(self, module: Module, use: ast.Attribute) -> bool:
+        """Whether nothing around a use asks whether the object is wrapped, and it stands in no branch of its own."""
+        wrapped = dotted(use.value)
+        function = module.scope_at(use).node
+        if any(isinstance(one, ast.Attribute) and one.attr in OF_WRAPPERS for one in nodes_below(function)):
+            return False
+        tests = (ast.If, ast.IfExp)
+        above = module.above(use)
+        branches = [one for one in takewhile(lambda node: node is not function, above) if isinstance(one, tests)]
+        return bool(wrapped) and not branches
+
     # Whether a call that looks wrong is wrong
 
     def _judge_self(
@@ -255,21 +299,10 @@ class Objects:
         found = module.scope_at(use).find(name)
         scope = facts.scope if facts is not None else found[0] if found is not None else module.scope
         owner, left = made.get((scope, name), (None, set[str]()))
-        if owner is None or use.attr not in left or self._is_given_away(module, scope, name):
+        if owner is None or use.attr not in left or self._filled.is_given_away(module, scope, name):
             return None
         binding = found[1][0] if found is not None else None
         return None if binding is not None and self._filled.is_filled(module, scope, binding) else owner
-
-    def _is_given_away(self, module: Module, scope: Scope, variable: str) -> bool:
-        """Whether the variable goes to a function that may add attributes to it."""
-        for node in nodes_below(scope.node):
-            if isinstance(node, ast.Attribute) and dotted(node) in {f"{variable}.__dict__", f"{variable}.__class__"}:
-                return True
-            if isinstance(node, ast.Call) and any(dotted(a) == variable for a in all_arguments(node)):
-                callee = dotted(node.func)
-                if callee and self.attributes.may_add(module, callee):
-                    return True
-        return False
 
     def _confirmed(self, module: Module, call: ast.Call, owner: Owner) -> Lacking | None:
         """The finding, unless the call is guarded, the class patched, or the name assigned to something."""
@@ -334,6 +367,12 @@ class Objects:
     def _find_method(self, name: str) -> bool:
         summaries = (self.project.summary(path) for path in self.project.where(WORD, name))
         return any(name in one.methods(number) for one in summaries if one is not None for number in one.classes)
+
+
+def _read_names(module: Module, names: set[str]) -> list[ast.Attribute]:
+    """The places where attributes of some names are read."""
+    found = (node for node in module.nodes if isinstance(node, ast.Attribute) and node.attr in names)
+    return [node for node in found if isinstance(node.ctx, ast.Load)]
 
 
 def _method_around(module: Module, use: ast.Attribute, facts: ClassFacts) -> str:

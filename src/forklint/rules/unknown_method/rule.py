@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from forklint.edits.tree import Tree
     from forklint.project.module import Module
     from forklint.rules.unknown_method.iterators import OldNext
+    from forklint.rules.unknown_method.lacking import Lacking
     from forklint.rules.unknown_method.module_names import LackingName
     from forklint.rules.unknown_method.nearest import Nearest
-    from forklint.rules.unknown_method.objects import Lacking, Objects
+    from forklint.rules.unknown_method.objects import Objects
     from forklint.rules.unknown_method.removed import Removed
     from forklint.rules.unknown_method.screening import Screening
     from forklint.rules.unknown_method.torch_names import Misspelt
@@ -80,10 +81,12 @@ class UnknownMethod(Rule):
 
     ## Known limits
     An attribute that is read is reported once in a function. A class without `__init__` that the project never
-    instantiates is checked for calls on `self` only, since it may be a mixin. The class of an object is known only
-    from the call that creates it, or from the annotation of a parameter if nothing in the project supplies the name:
-    not from a function that returns it, a list or table, `with ... as`, a choice between two classes, `torch.compile`
-    or the `module` of a wrapper. Attributes of other objects (`trainer.meter.reset()`) and tensors are not checked. In
+    instantiates is checked for calls on `self` only, since it may be a mixin. Objects are followed through
+    functions that return them, conditions, `None`, `with ... as`, and wrappers such as `DataParallel`, but not
+    through a list or table, `torch.compile` or the `module` of a wrapper; the annotation of a parameter counts if
+    nothing in the project supplies the name. If only one of several classes lacks the name, nothing is reported,
+    except for a model that is sometimes wrapped, which is a warning. Attributes of other objects
+    (`trainer.meter.reset()`) and tensors are not checked. In
     a class without a base, which may be a mixin, `super()` is checked only for methods of `unittest.TestCase`. For
     objects of torch, names of up to four letters are too short to compare. A module that imports nothing of the
     project, is not in a package and does not mention torch is not checked, even if a training script imports it, and
@@ -144,7 +147,7 @@ class UnknownMethod(Rule):
                 message=_method_message(lacking),
                 cells=self.settings.cells,
                 chain=tuple(self._chain(lacking)),
-                severity=Severity.INFO if lacking.hidden or lacking.excuse else None,
+                severity=_severity(lacking),
                 facts=lacking,
             )
         for absent in lacking_names(self.project, module):
@@ -168,8 +171,8 @@ class UnknownMethod(Rule):
         """The name, and the class or module of the project, or that of torch, that lacks it."""
         from forklint.project.module import ClassFacts
         from forklint.rules.unknown_method.iterators import ITERATOR, OldNext
+        from forklint.rules.unknown_method.lacking import Lacking
         from forklint.rules.unknown_method.module_names import LackingName
-        from forklint.rules.unknown_method.objects import Lacking
         from forklint.rules.unknown_method.removed import Removed
 
         wrong: Wrong = suspect.facts
@@ -204,7 +207,7 @@ class UnknownMethod(Rule):
         """Rename it to the one name that stands out; else show those that are alike."""
         from forklint.rules.unknown_method import names
         from forklint.rules.unknown_method.iterators import OldNext
-        from forklint.rules.unknown_method.objects import Lacking
+        from forklint.rules.unknown_method.lacking import Lacking
         from forklint.rules.unknown_method.removed import Removed
 
         wrong: Wrong = suspect.facts
@@ -222,6 +225,8 @@ class UnknownMethod(Rule):
         meant = wrong.near.outstanding
         if isinstance(wrong, Lacking) and wrong.wrapped:
             yield Proposal(f"call it on the wrapped object: `.module.{wrong.name}`", Applicability.DISPLAY)
+        elif meant and isinstance(suspect.node, ast.Call):
+            yield Proposal(f"look up `{meant}` instead", Applicability.DISPLAY)
         elif meant:
             statement = tree.statements[module.ordinals[module.statement_of(suspect.node)]]
             uses: tuple[ast.AST, ...] = ()
@@ -235,12 +240,19 @@ class UnknownMethod(Rule):
             yield Proposal(f"use one of {_listed(wrong.near.names)}", Applicability.DISPLAY)
 
 
+def _severity(lacking: Lacking) -> Severity | None:
+    if lacking.hidden or lacking.excuse:
+        return Severity.INFO
+    return Severity.WARNING if lacking.perhaps else None
+
+
 def _method_message(lacking: Lacking) -> str:
     from forklint.knowledge.torch_api import ApiNames
 
     owner = lacking.owner
     if isinstance(owner, ApiNames):
         hint = "; the wrapped object has it, under `.module`" if lacking.wrapped else _hint(lacking.near)
+        hint = "; where the object is wrapped, it has it under `.module`" if lacking.perhaps else hint
         return f"`{owner.path}` has no `{lacking.name}`{hint}{_former(lacking)}"
     hidden = HIDDEN if lacking.hidden else ""
     if lacking.is_above:

@@ -19,12 +19,14 @@ from forklint.knowledge.torch_api import class_names, torch_class
 from forklint.project.index import Project
 from forklint.project.meanings import INSIDE, MODULE, Definition, Meanings, Place
 from forklint.rules.unknown_method.attributes import EVERY_OBJECT, missed_on_classes
+from forklint.rules.unknown_method.made_elsewhere import MadeElsewhere
 from forklint.rules.unknown_method.members import INVENTING, REACHING_BACK, REGISTERING, members_of
 from forklint.rules.unknown_method.module_names import may_lack_names
 from forklint.rules.unknown_method.receivers import SELF, Calls, made_by
 from forklint.rules.unknown_method.removed import may_need
 from forklint.rules.unknown_method.supers import SUPER, TEST_HOOKS
-from forklint.rules.unknown_method.torch_names import is_missing, is_module
+from forklint.rules.unknown_method.torch_aliases import torch_aliases
+from forklint.rules.unknown_method.torch_modules import is_missing, is_module
 from forklint.summaries.parts import BASES, DEFINITION, HEAD, NAMED
 from forklint.summaries.summary import CLASS, FUNCTION, Summary, last_name
 
@@ -54,7 +56,8 @@ class Screening:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self._meanings = Meanings(project)
+        self.meanings = Meanings(project)
+        self.made_elsewhere = MadeElsewhere(self)
 
     def may_lack(self, path: Path) -> bool:
         """Whether a name that is called or taken in a file may be missing where it is looked for."""
@@ -62,7 +65,7 @@ class Screening:
 
     def _may_lack(self, path: Path) -> bool:
         summary = self.project.summary(path)
-        if summary is None or _may_misspell(summary) or may_need(summary):
+        if summary is None or _may_misspell(self.project, path, summary) or may_need(summary):
             return True
         calls = Calls(summary)
         return (
@@ -71,6 +74,7 @@ class Screening:
             or self._may_lack_kept(path, summary, calls)
             or self._may_lack_typed(path, summary, calls)
             or self._may_lack_named(path, summary, calls)
+            or bool(self.made_elsewhere.may_lack(path))
             or may_lack_names(self.project, path, summary)
         )
 
@@ -94,7 +98,7 @@ class Screening:
         has = self._has(definition)
         if has is None or not has.bases:
             return has is not None and not TEST_HOOKS.isdisjoint(called)
-        return any(len(base) != 1 or self._named_lacks(next(iter(base)), called) for base in has.bases)
+        return any(len(base) != 1 or self.named_lacks(next(iter(base)), called) for base in has.bases)
 
     def _may_lack_made(self, path: Path, summary: Summary, calls: Calls) -> bool:
         """Whether an object that a variable is given may lack what is called on it."""
@@ -105,8 +109,8 @@ class Screening:
                 callee = made_by(value, summary) if summary.scopes[number].kind != CLASS else ""
                 called = calls.on_variables(number).get(variable, set()) - EVERY_OBJECT if callee else set()
                 read = calls.read_on_variables(number).get(variable, set()) if callee else set()
-                owners = self._owners(path, callee) if called or read else ()
-                if any(self._named_lacks(one, called, read) for one in owners):
+                owners = self.owners(path, callee) if called or read else ()
+                if any(self.named_lacks(one, called, read) for one in owners):
                     return True
         return False
 
@@ -120,8 +124,8 @@ class Screening:
                 callee = calls.class_given(number, value)
                 called = calls.on_kept(number).get(attribute, set()) if callee else set()
                 read = calls.read_on_kept(number).get(attribute, set()) if callee else set()
-                owners = self._owners(path, callee) if called or read else ()
-                if any(self._named_lacks(one, called, read) for one in owners):
+                owners = self.owners(path, callee) if called or read else ()
+                if any(self.named_lacks(one, called, read) for one in owners):
                     return True
         return False
 
@@ -131,7 +135,7 @@ class Screening:
             for parameter, written in summary.scopes[number].typed:
                 called = calls.on_variables(number).get(parameter, set())
                 read = calls.read_on_variables(number).get(parameter, set())
-                owners = self._owners(path, written) if called or read else ()
+                owners = self.owners(path, written) if called or read else ()
                 if any(isinstance(one, Definition) and self._lacks(one, called | read) for one in owners):
                     return True
         return False
@@ -150,24 +154,31 @@ class Screening:
             called = missed_on_classes(on.get(alias, set()) - EVERY_OBJECT)
             read = missed_on_classes(read_on.get(alias, set()) - EVERY_OBJECT)
             owners = self._imported(path, alias) if called or read else ()
-            if any(self._named_lacks(one, called, read) for one in owners):
+            if any(self.named_lacks(one, called, read) for one in owners):
                 return True
         return False
 
     # Of what class an object is
 
-    def _owners(self, path: Path, callee: str) -> list[Named]:
+    def owners(self, path: Path, callee: str) -> list[Named]:
         """Classes that a callee may be, wherever it is called: those of which something can be said, or None."""
         found = self._classes(path, callee)
         return [one for one in found if not isinstance(one, str) or torch_class(one) is not None]
 
     def _classes(self, path: Path, name: str) -> frozenset[Named]:
         """Classes that a dotted name of a file may be; None among them if that cannot be told."""
-        found, _, is_whole = self._meanings.meant(path, name)
-        classes = (one for one in found if isinstance(one, str) or self._is_class(one))
+        found, _, is_whole = self.meanings.meant(path, name)
+        classes = (one for one in found if isinstance(one, str) or self.is_class(one))
         return frozenset((*classes, *(() if is_whole else (None,))))
 
-    def _is_class(self, definition: Definition) -> bool:
+    def meant(self, path: Path, name: str) -> frozenset[Definition | str]:
+        """What a dotted name of a file may mean, if all of that is known; else nothing."""
+        found, _, is_whole = self.meanings.meant(path, name)
+        return frozenset(found) if is_whole else frozenset()
+
+    def is_class(self, definition: Definition) -> bool:
+        """Whether a definition is a class."""
+
         def find() -> bool:
             summary = self.project.definition(definition.path, HEAD, definition.number)
             return summary is not None and _is_class(summary, definition.number)
@@ -177,11 +188,11 @@ class Screening:
     def _imported(self, path: Path, alias: str) -> Iterator[Named]:
         """Give the classes that an imported name may be, or be an object of."""
         yield from (one for one in self._classes(path, alias) if not isinstance(one, str))
-        for at, names in self._meanings.meant(path, alias).ways:
+        for at, names in self.meanings.meant(path, alias).ways:
             if isinstance(at, Place) and at.kind in {INSIDE, MODULE} and len(names) == 1 and at.where != str(path):
                 home = Path(at.where)
                 for callee in self._makers(home, names[0]):
-                    yield from self._owners(home, callee)
+                    yield from self.owners(home, callee)
 
     def _makers(self, path: Path, name: str) -> tuple[str, ...]:
         """The dotted names that are called to make what the top level of a file gives a name."""
@@ -199,7 +210,7 @@ class Screening:
 
     # What a class has
 
-    def _named_lacks(self, named: Named, called: AbstractSet[str], read: AbstractSet[str] = frozenset()) -> bool:
+    def named_lacks(self, named: Named, called: AbstractSet[str], read: AbstractSet[str] = frozenset()) -> bool:
         """Whether something may lack what is called on it; or what is read, if it is of a class of the project."""
         if isinstance(named, Definition):
             return self._lacks(named, called | read)
@@ -289,29 +300,39 @@ def _may_be_open(summary: Summary, number: int) -> bool:
     return any("__dict__" in one.attributes or not OPENING.isdisjoint(map(last_name, one.calls)) for one in scopes)
 
 
-def _may_misspell(summary: Summary) -> bool:
+def _may_misspell(project: Project, path: Path, summary: Summary) -> bool:
     """Whether a name that is imported from torch, or read from a module of torch, may be misspelt."""
     modules: dict[str, set[str]] = {}
     for one in summary.imports:
         if one.level or one.module.partition(".")[0] != "torch":
             continue
-        path = f"{one.bound}.{one.attribute}".rstrip(".")
-        if one.attribute and is_missing(path):
+        name = f"{one.bound}.{one.attribute}".rstrip(".")
+        if one.attribute and is_missing(name):
             return True
-        if is_module(path):
-            modules.setdefault(one.alias, set()).add(path)
+        if is_module(name):
+            modules.setdefault(one.alias, set()).add(name)
+    for alias, name in torch_aliases(project, path):
+        modules.setdefault(alias, set()).add(name)
     return bool(modules) and any(is_missing(name) for name in _read_from(modules, summary))
 
 
 def _read_from(modules: dict[str, set[str]], summary: Summary) -> Iterator[str]:
-    """Give what a file reads from modules, by their aliases, and from other names that it gives them."""
-    for target, values in summary.by_target.items():
-        for _, value in values:
-            root, _, rest = value.partition(".")
-            new = {f"{path}.{rest}".rstrip(".") for path in modules.get(root, ()) if target not in modules}
-            modules |= {target: new} if any(is_module(path) for path in new) else {}
+    """Give what a file reads from modules, by their aliases, or looks up in them by a text."""
     for scope in summary.scopes:
+        texts = [text for text in scope.strings if text.isidentifier()] if "getattr" in scope.calls else []
         for name in (*scope.dotted, *scope.calls):
-            root, _, rest = name.partition(".")
-            if root in modules and rest.replace(".", "").isidentifier():
-                yield from (f"{path}.{rest}" for path in modules[root])
+            for root in _heads(name):
+                rest = name[len(root) + 1 :]
+                if root in modules and rest.replace(".", "").isidentifier():
+                    yield from (f"{path}.{rest}" for path in modules[root])
+                    yield from (f"{path}.{rest}.{text}" for path in modules[root] for text in texts)
+        for root in scope.bare.intersection(modules) if texts else ():
+            yield from (f"{path}.{text}" for path in modules[root] for text in texts)
+
+
+def _heads(name: str) -> Iterator[str]:
+    """Give what a dotted name begins with: its first part, and its first two."""
+    first, *rest = name.split(".", 2)
+    yield first
+    if len(rest) > 1:
+        yield f"{first}.{rest[0]}"

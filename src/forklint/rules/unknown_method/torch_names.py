@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from forklint.knowledge.removed import Gone, removed_from
-from forklint.knowledge.torch_api import ApiNames, gone_from, torch_module
+from forklint.knowledge.removed import Gone
+from forklint.knowledge.torch_api import ApiNames, gone_from
 from forklint.members.attribute_stores import is_assigned_somewhere
 from forklint.members.guards import is_excused, is_fallback, is_hidden
 from forklint.members.version_tests import is_chosen_by_version
@@ -20,14 +20,19 @@ from forklint.project.scopes import Binding, Kind
 from forklint.project.spelling import dotted
 from forklint.records import dataclass
 from forklint.rules.unknown_method.nearest import Nearest, nearest
+from forklint.rules.unknown_method.torch_aliases import torch_aliases
+from forklint.rules.unknown_method.torch_modules import is_missing, is_module, lacking_module
 from forklint.rules.unknown_method.versions import HIDES, older_torch
+
+GETATTR = "getattr"
 
 
 @dataclass(frozen=True)
 class Misspelt:
     """A name that is not in the torch module it is taken from."""
 
-    node: ast.Attribute | ast.ImportFrom
+    node: ast.Attribute | ast.ImportFrom | ast.Call
+    """A call of ``getattr`` if the name is a text."""
     owner: ApiNames
     name: str
     near: Nearest
@@ -50,6 +55,7 @@ def misspelt(project: Project, module: Module) -> Iterator[Misspelt]:
                     yield from _imported(project, module, binding, path)
                 elif path and is_module(path):
                     aliases.add((alias, path))
+    aliases |= torch_aliases(project, module.path)
     wanted: set[str] = set()
     for alias, path in aliases:
         tails = set(_pattern(alias).findall(module.document.text))
@@ -57,11 +63,28 @@ def misspelt(project: Project, module: Module) -> Iterator[Misspelt]:
     for node in module.nodes if wanted else ():
         if isinstance(node, ast.Attribute) and node.attr in wanted and isinstance(node.ctx, ast.Load):
             yield from _read(project, module, node)
+    yield from _looked_up(project, module)
+
+
+def _looked_up(project: Project, module: Module) -> Iterator[Misspelt]:
+    """Give the names that ``getattr(torch.optim, "Radam")`` looks for, without a value to fall back to."""
+    for call in module.calls_of((GETATTR,)):
+        name = call.args[1] if len(call.args) == 2 and dotted(call.func) == GETATTR else None
+        if not isinstance(name, ast.Constant) or not isinstance(name.value, str) or not name.value.isidentifier():
+            continue
+        scope, owner = module.scope_at(call), call.args[0]
+        symbol = project.resolve(module, scope, owner) if dotted(owner) else None
+        lacking = lacking_module(f"{symbol.name}.{name.value}") if isinstance(symbol, External) else None
+        if lacking is None or not isinstance(symbol, External) or lacking.path != symbol.name:
+            continue
+        is_sure = is_certain(project, module, scope, owner) and not is_for_type_checkers(module, call)
+        if is_sure and not is_excused(module, call, ""):
+            yield from _plain(project, module, call, lacking, name.value)
 
 
 def _read(project: Project, module: Module, node: ast.Attribute) -> Iterator[Misspelt]:
     symbol = project.resolve(module, module.scope_at(node), node)
-    owner = _unknown(symbol.name) if isinstance(symbol, External) else None
+    owner = lacking_module(symbol.name) if isinstance(symbol, External) else None
     if owner is None or not isinstance(symbol, External) or symbol.name != f"{owner.path}.{node.attr}":
         return
     root = ast.unparse(node).partition(".")[0]
@@ -73,7 +96,7 @@ def _read(project: Project, module: Module, node: ast.Attribute) -> Iterator[Mis
 
 
 def _imported(project: Project, module: Module, binding: Binding, path: str) -> Iterator[Misspelt]:
-    owner = _unknown(path)
+    owner = lacking_module(path)
     node = binding.node
     if owner is None or not isinstance(node, ast.ImportFrom) or path != f"{owner.path}.{binding.attribute}":
         return
@@ -84,9 +107,10 @@ def _imported(project: Project, module: Module, binding: Binding, path: str) -> 
 
 
 def _plain(
-    project: Project, module: Module, node: ast.Attribute | ast.ImportFrom, owner: ApiNames, name: str
+    project: Project, module: Module, node: ast.Attribute | ast.ImportFrom | ast.Call, owner: ApiNames, name: str
 ) -> Iterator[Misspelt]:
-    if is_assigned_somewhere(project, name, [module]) or is_fallback(module, node):
+    here = [module] if not isinstance(node, ast.Call) else []
+    if is_assigned_somewhere(project, name, here) or is_fallback(module, node):
         return
     if is_chosen_by_version(project, module, node):
         return
@@ -104,47 +128,6 @@ def _torch_path(binding: Binding) -> str:
     if binding.kind is not Kind.IMPORT or binding.level or binding.module.partition(".")[0] != "torch":
         return ""
     return f"{binding.module}.{binding.attribute}".rstrip(".")
-
-
-PLUGGED_IN = frozenset({"npu", "mlu", "musa", "hpu", "sdaa", "gcu", "ipu", "xla", "neuron", "maia", "vulkan"})
-"""Backends that packages of their makers put into torch."""
-
-
-ACCELERATORS = frozenset({"torch.cuda", "torch.xpu", "torch.mps", "torch.mtia", "torch.cpu"})
-"""Where builds for them put their kinds of tensors: ``torch.xpu.FloatTensor``."""
-
-
-@cache
-def _unknown(path: str) -> ApiNames | None:
-    """The module that lacks the next part of a dotted name; None if all is known, or nothing can be said.
-
-    Of private modules and names only those are known that torch once had.
-    """
-    parts = path.split(".")
-    for length in range(1, len(parts)):
-        above = ".".join(parts[:length])
-        owner = torch_module(above)
-        if parts[length] in removed_from(above):
-            return owner or ApiNames(above, frozenset(), frozenset())
-    for length in range(1, len(parts)):
-        owner = torch_module(".".join(parts[:length]))
-        if owner is None or parts[length].startswith("_") or parts[length] in PLUGGED_IN:
-            return None
-        if owner.path in ACCELERATORS and parts[length].endswith("Tensor"):
-            return None
-        if parts[length] not in owner.every:
-            return owner
-    return None
-
-
-def is_missing(path: str) -> bool:
-    """Whether a part of a dotted name is not in the module of torch that it is taken from."""
-    return _unknown(path) is not None
-
-
-def is_module(path: str) -> bool:
-    """Whether a dotted name is that of a module of torch some of whose names are known."""
-    return torch_module(path) is not None or bool(removed_from(path))
 
 
 @cache

@@ -1,0 +1,118 @@
+"""Which names variables and attributes may lack whose object more than one line, or a function, gives them.
+
+Judged by summaries, for a file at a time. Whatever may be lacking is asked of the evaluator afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forklint.knowledge.torch_api import RETURN_SELF
+from forklint.project.meanings import Definition
+from forklint.rules.unknown_method.attributes import EVERY_OBJECT
+from forklint.rules.unknown_method.receivers import SELF
+
+if TYPE_CHECKING:
+    from forklint.rules.unknown_method.screening import Named, Screening
+    from forklint.summaries.summary import Summary
+
+SELVES = frozenset({SELF, "cls"})
+PROPERTIES = frozenset({"property", "cached_property", "functools.cached_property"})
+MOST_CLASSES = 4
+"""A function that makes more kinds of objects does not tell of which kind the one is that it returns."""
+
+Wanted = frozenset[tuple[str, str]]
+"""Names, each behind the variable or the ``self.attribute`` that has to have it."""
+
+
+class MadeElsewhere:
+    """Answers for the files of one project."""
+
+    def __init__(self, screening: Screening) -> None:
+        self._screening = screening
+        self._project = screening.project
+
+    def may_lack(self, path: Path) -> Wanted:
+        """The names that some object of a file may lack, each with what it is read on."""
+        return self._project.answer("what objects may lack", path, lambda: self._find(path), compared=True)
+
+    def _find(self, path: Path) -> Wanted:
+        summary = self._project.summary(path)
+        if summary is None:
+            return frozenset()
+        found: set[tuple[str, str]] = set()
+        for receiver, names in _used(summary).items():
+            for owners in self._makers(path, summary, receiver) if names else ():
+                found.update((receiver, name) for name in names if all(self._lacks(one, name) for one in owners))
+        return frozenset(found)
+
+    def _lacks(self, owner: Named, name: str) -> bool:
+        return self._screening.named_lacks(owner, {name})
+
+    def _makers(self, path: Path, summary: Summary, receiver: str) -> Iterator[list[Named]]:
+        """Give, for each value of a variable or attribute, the classes of which that may be an object."""
+        sources = {receiver, *_behind_property(summary, receiver)}
+        callees = {_callee(value) for one in sources for _, value in summary.by_target.get(one, ())}
+        for callee in sorted(callees - {""}):
+            owners = self._made_by(path, callee)
+            if owners:
+                yield owners
+
+    def _made_by(self, path: Path, callee: str) -> list[Named]:
+        """The classes of which a call may give an object: itself one, or what a function or class method makes."""
+        found = self._screening.owners(path, callee)
+        if found:
+            return [one for one in found if one is not None]
+        functions = [one for one in self._screening.meant(path, callee) if isinstance(one, Definition)]
+        if len(functions) == 1:
+            made = self._project.answer(
+                "classes that a function calls", functions[0], lambda: self._called(functions[0]), compared=True
+            )
+            return list(made)
+        above = callee.rpartition(".")[0]
+        return [one for one in self._screening.owners(path, above) if isinstance(one, Definition)] if above else []
+
+    def _called(self, function: Definition) -> tuple[Definition, ...]:
+        """The classes of the project that a function calls, or that a function calls which it calls."""
+        meanings = self._screening.meanings
+        called = {one for many in meanings.called(function).values() for one in many}
+        further = {one for inner in called for many in meanings.called(inner).values() for one in many}
+        for reached in (called, further):
+            classes = sorted(one for one in reached if self._screening.is_class(one))
+            if classes:
+                return tuple(classes) if len(classes) <= MOST_CLASSES else ()
+        return ()
+
+
+def _used(summary: Summary) -> dict[str, set[str]]:
+    """The names that are read or called, by the variable or ``self.attribute`` in front of them."""
+    found: dict[str, set[str]] = {}
+    spellings = {one for scope in summary.scopes for one in (*scope.calls, *(scope.dotted - scope.stores))}
+    for spelling in spellings:
+        parts = spelling.split(".")
+        length = 2 if parts[0] == SELF else 1
+        name = parts[length] if len(parts) > length else ""
+        if name.isidentifier() and name not in EVERY_OBJECT and not name.startswith("__"):
+            found.setdefault(".".join(parts[:length]), set()).add(name)
+    return found
+
+
+def _behind_property(summary: Summary, receiver: str) -> set[str]:
+    """The attributes of ``self`` that a property of a name reads, in whichever class of the file."""
+    me, _, name = receiver.partition(".")
+    alike = [summary.scopes[number] for number in summary.by_name.get(name, ())] if me == SELF else []
+    return {f"{SELF}.{one}" for scope in alike if PROPERTIES.intersection(scope.decorators) for one in scope.own}
+
+
+def _callee(value: str) -> str:
+    """The dotted name whose call a value is, apart from the methods that give a module itself; empty for another."""
+    while value.endswith(")"):
+        callee = value[:-2] if value.endswith("()") else value.partition("(")[0]
+        owner, _, name = callee.rpartition(".")
+        if name in RETURN_SELF and owner.endswith(")"):
+            value = owner
+            continue
+        return callee if callee.replace(".", "").isidentifier() else ""
+    return ""

@@ -1,0 +1,118 @@
+"""Of which classes an object is that the evaluator follows: through functions, conditions, defaults and wrappers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from forklint.knowledge.torch_api import torch_class
+from forklint.members.abstract import can_be_made
+from forklint.project.index import Project
+from forklint.project.module import ClassFacts, Module
+from forklint.project.spelling import dotted
+from forklint.records import dataclass
+from forklint.rules.unknown_method.attributes import Attributes, is_setter
+from forklint.rules.unknown_method.filled_objects import FilledObjects
+from forklint.rules.unknown_method.givers import SETTINGS_NAME
+from forklint.rules.unknown_method.owners import WRAPPERS, Owner
+from forklint.summaries.terms import CALL, WORD
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Constant, Expression, Found, Instance, Made
+
+MODULE_OF_TORCH = "torch.nn.Module"
+TABLE, SETTER = "__dict__", "setattr"
+
+
+@dataclass(frozen=True)
+class Valued:
+    """The class of an object that lacks a name."""
+
+    owner: Owner
+    perhaps: bool = False
+    """Whether it is only sometimes an object of that class: a model that a branch wraps."""
+
+
+class ValuedObjects:
+    """Answers for the objects of one project."""
+
+    def __init__(self, project: Project, attributes: Attributes, filled: FilledObjects) -> None:
+        self._project = project
+        self._attributes = attributes
+        self._filled_objects = filled
+        self._evaluator = Evaluator(project)
+
+    def lacking(self, module: Module, use: ast.Attribute) -> Valued | None:
+        """The class of an object that surely lacks a name, whichever of its values it has; a model may be wrapped."""
+        found = self._evaluator.find(Expression(module, module.scope_at(use), use.value))
+        if not found.known and not (found.is_all and found.options):
+            return None
+        kinds = [one for one in found.possible if one.value != Constant(None)]
+        owners = [self._owner(one) for one in kinds]
+        known = [one for one in owners if one is not None]
+        if not known or len(known) < len(owners):
+            return None
+        lacking = [one for one in known if self._lacks(one, use.attr)]
+        if len(lacking) == len(known):
+            return Valued(known[0])
+        wrappers = [one for one in lacking if not isinstance(one, ClassFacts) and one.path in WRAPPERS]
+        return Valued(wrappers[0], perhaps=True) if wrappers and len(wrappers) == len(lacking) else None
+
+    def _owner(self, found: Found) -> Owner | None:
+        value = found.value
+        if isinstance(value, Made):
+            return torch_class(value.name)
+        if not isinstance(value, Instance):
+            return None
+        facts = value.facts
+        is_plain = can_be_made(self._project, facts) and not self._attributes.makes_others(facts)
+        is_filled = not is_plain or self._is_filled_at_home(value.call) or self._may_be_filled(facts)
+        return None if is_filled else facts
+
+    def _lacks(self, owner: Owner, name: str) -> bool:
+        if isinstance(owner, ClassFacts):
+            return name in self._attributes.lacking(owner, {name})
+        return name not in owner.every
+
+    def _may_be_filled(self, facts: ClassFacts) -> bool:
+        """Whether code outside of a class may give its objects attributes under computed names."""
+        find = lambda: any(self._may_be(facts, one) for one in self._filled())  # noqa: E731 - it is short
+        return self._project.answer("objects may be filled", facts, find)
+
+    def _is_filled_at_home(self, call: Expression | None) -> bool:
+        """Whether the function that makes an object gives it to one that may add attributes to it."""
+        above = call.module.parents.get(call.node) if call is not None else None
+        targets = above.targets if isinstance(above, ast.Assign) else []
+        names = [one.id for one in targets if isinstance(one, ast.Name)]
+        return call is not None and any(
+            self._filled_objects.is_given_away(call.module, call.scope, one) for one in names
+        )
+
+    def _may_be(self, facts: ClassFacts, filled: Expression) -> bool:
+        """Whether what is filled may be an object of a class: where that is unknown, the file has to speak of it."""
+        found = self._evaluator.find(filled)
+        kinds = [one.value.facts for one in found.possible if isinstance(one.value, Instance)]
+        if any(facts in self._project.ancestry(one).classes for one in kinds):
+            return True
+        if found.known or (found.is_all and found.options):
+            return False
+        speaks = SETTINGS_NAME.search(facts.name) or filled.module.path in self._project.where(WORD, facts.name)
+        return bool(speaks) and MODULE_OF_TORCH not in self._project.ancestry(facts).external
+
+    def _filled(self) -> list[Expression]:
+        """What any file gives attributes under computed names, but for what a method gives its own object."""
+        return self._project.answer("what is filled", None, lambda: [*self._find_filled()])
+
+    def _find_filled(self) -> Iterator[Expression]:
+        paths = dict.fromkeys((*self._project.where(CALL, SETTER), *self._project.where(WORD, TABLE)))
+        for path in paths:
+            module = self._project.module(path)
+            for node in module.nodes if module is not None else ():
+                filled = _filled_by(node)
+                if module is not None and filled is not None and dotted(filled) not in {"self", "cls"}:
+                    yield Expression(module, module.scope_at(filled), filled)
+
+
+def _filled_by(node: ast.AST) -> ast.expr | None:
+    if is_setter(node):
+        return node.args[0]
+    return node.value if isinstance(node, ast.Attribute) and node.attr == TABLE else None
