@@ -95,7 +95,17 @@ def class_names(path: str) -> ApiNames | None:
         if isinstance(found, type) and (name in BUILTINS or issubclass(found, BaseException)):
             names = frozenset(dir(found))
             return ApiNames(path, names - frozenset(dir(object)), names)
-    return torch_class(path) or _python_class(path)
+    return torch_class(path) or _by_hand(path) or _python_class(path)
+
+
+def _by_hand(path: str) -> ApiNames | None:
+    row = next((one for one in table("base_classes.toml")["base"] if path in one["paths"]), None)
+    if row is None:
+        return None
+    above = [one for one in map(class_names, row.get("derives", ())) if one is not None]
+    names = frozenset[str](row["names"]).union(*(one.every for one in above))
+    offered = frozenset[str](row.get("offered", ())).union(*(one.offered for one in above))
+    return ApiNames(path, offered, names | frozenset(dir(object)))
 
 
 def _python_class(path: str) -> ApiNames | None:
