@@ -9,7 +9,8 @@ from forklint.knowledge.torch_api import torch_class
 from forklint.members.abstract import can_be_made
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
-from forklint.project.spelling import dotted
+from forklint.project.scopes import statements
+from forklint.project.spelling import dotted, first_parameter, is_name
 from forklint.records import dataclass
 from forklint.rules.unknown_method.attributes import Attributes, is_setter
 from forklint.rules.unknown_method.filled_objects import FilledObjects
@@ -65,8 +66,15 @@ class ValuedObjects:
             return None
         facts = value.facts
         is_plain = can_be_made(self._project, facts) and not self._attributes.makes_others(facts)
+        is_plain = is_plain and self._enters_itself(facts)
         is_filled = not is_plain or self._is_filled_at_home(value.call) or self._may_be_filled(facts)
         return None if is_filled else facts
+
+    def _enters_itself(self, facts: ClassFacts) -> bool:
+        """Whether ``with ... as`` gives an object of a class itself, if the class is a context manager."""
+        enter = self._project.method(facts, "__enter__")
+        returned = [one.value for one in statements(enter[1].body) if isinstance(one, ast.Return)] if enter else []
+        return enter is None or (bool(returned) and all(is_name(one, first_parameter(enter[1])) for one in returned))
 
     def _lacks(self, owner: Owner, name: str) -> bool:
         if isinstance(owner, ClassFacts):
