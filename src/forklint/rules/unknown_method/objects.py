@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import takewhile
@@ -42,6 +43,8 @@ from forklint.summaries.terms import WORD
 Made = dict[tuple[Scope, str], tuple[Owner, set[str]]]
 """By scope and variable, or class and ``self.x``: the class of the object, and the names called on it that it lacks."""
 SELVES = ("self", "cls")
+COMPUTED = re.compile("_|weight|bias|parametrizations")
+"""So begin attributes that layers of torch give themselves under computed names: ``weight_ih_l0``."""
 OF_WRAPPERS = frozenset({"module", "_orig_mod"})
 """Where they, and what `torch.compile` makes, keep it: they are passed where the module is asked for."""
 
@@ -151,8 +154,10 @@ class Objects:
 
     def _supplied_by_nobody(self, said: Owner | None, names: set[str]) -> set[str]:
         """Those of some names that no object has which may be passed for one of the class that an annotation says."""
-        left = (name for name in names - OF_WRAPPERS if is_nowhere(self.project, name))
-        return {one for one in left if isinstance(said, ClassFacts) and not self.suppliers.may_give_self(said, one)}
+        left = {name for name in names - OF_WRAPPERS if is_nowhere(self.project, name)}
+        if isinstance(said, ClassFacts):
+            return {one for one in left if not self.suppliers.may_give_self(said, one)}
+        return {one for one in left if said is not None and nearest(one, said.offered).misspelt}
 
     def _is_stored_elsewhere(self, facts: ClassFacts, attribute: str) -> bool:
         """Whether a class above or below this one, or code outside, may put something else into an attribute."""
@@ -162,10 +167,10 @@ class Objects:
         return is_assigned_somewhere(self.project, attribute, [facts.module])
 
     def _lacks(self, owner: Owner, called: set[str], read: set[str]) -> set[str]:
-        """What an object lacks of what is called on it; of what is read only if its class is one of the project."""
+        """What an object lacks of what is called on it or read."""
         if isinstance(owner, ClassFacts):
             return self.attributes.lacking(owner, called | read)
-        return called - owner.every
+        return (called | read) - owner.every
 
     def _valued_lacking(self, module: Module) -> Iterator[Lacking]:
         """Uses of objects that only the evaluator knows."""
@@ -208,7 +213,11 @@ class Objects:
             if found is not None and valued.perhaps:
                 return replace(found, perhaps=True) if self._is_unaware(module, use) else None
             return found
-        if not isinstance(owner, ClassFacts) or not self._is_sure(module, use, owner):
+        if not isinstance(owner, ClassFacts):
+            is_plain = not valued.perhaps and COMPUTED.match(use.attr) is None
+            of_torch = self._of_torch(module, use, owner) if is_plain else None
+            return replace(of_torch, is_call=False) if of_torch is not None else None
+        if not self._is_sure(module, use, owner):
             return None
         near = alike(self.project, self.attributes, use.attr, owner, getattr(module.scope_at(use).node, "name", ""))
         lacking = Lacking(use, owner, near, hidden=is_hidden(module, use), is_call=False)
@@ -262,6 +271,13 @@ class Objects:
                 near = alike(self.project, self.attributes, node.attr, facts, getattr(place[0], "name", ""))
                 found_here = Lacking(node, facts, near, hidden=is_hidden(module, node), is_call=False)
                 yield from self._dated(module, found_here)
+            elif facts is None and not is_for_type_checkers(module, node):
+                owner = self._owner_at(module, node, made)
+                is_plain = isinstance(owner, ApiNames) and COMPUTED.match(node.attr) is None
+                of_torch = self._of_torch(module, node, owner) if is_plain and isinstance(owner, ApiNames) else None
+                if of_torch is not None:
+                    seen.add(place)
+                    yield replace(of_torch, is_call=False)
 
     def _lacking_read(
         self, module: Module, node: ast.Attribute, own: dict[ClassFacts, set[str]], made: Made
@@ -333,7 +349,8 @@ class Objects:
         wrapped = owner.path in WRAPPERS and self._is_method_somewhere(use.attr)
         near = Nearest(()) if wrapped else nearest(use.attr, owner.offered)
         is_gone = gone_from(owner.path, use.attr) is not None
-        if not (wrapped or near.misspelt or is_gone) or is_excused(module, use, dotted(use.value)):
+        is_strange = owner.path not in WRAPPERS and is_nowhere(self.project, use.attr)
+        if not (wrapped or near.misspelt or is_gone or is_strange) or is_excused(module, use, dotted(use.value)):
             return None
         if is_assigned_somewhere(self.project, use.attr, [module]) or is_chosen_by_version(self.project, module, use):
             return None

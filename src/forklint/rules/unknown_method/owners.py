@@ -48,14 +48,16 @@ class Owners:
         is_told = len(bindings) == 1 and bindings[0].kind is Kind.PARAMETER
         return (self._typed(module, bindings[0]), True) if is_told else (None, False)
 
-    def _typed(self, module: Module, parameter: Binding) -> ClassFacts | None:
-        """The class of the project that a parameter is annotated with, if objects of it can be made."""
+    def _typed(self, module: Module, parameter: Binding) -> Owner | None:
+        """The class of the project or of torch that a parameter is annotated with, if objects of it can be made."""
         written = annotated(parameter)
         scope = module.scope_at(parameter.node)
         symbol = self.project.resolve(module, scope, written) if written is not None else None
-        if not isinstance(symbol, ClassFacts) or not can_be_made(self.project, symbol):
+        if symbol is None or written is None or not is_certain(self.project, module, scope, written):
             return None
-        return symbol if is_certain(self.project, module, scope, written) else None  # type: ignore[arg-type]
+        if isinstance(symbol, External):
+            return torch_class(symbol.name)
+        return symbol if isinstance(symbol, ClassFacts) and can_be_made(self.project, symbol) else None
 
     def _made_by(self, module: Module, scope: Scope, binding: Binding) -> Owner | None:
         """The class whose constructor gave a variable its only value."""

@@ -88,7 +88,8 @@ class UnknownMethod(Rule):
     except for a model that is sometimes wrapped, which is a warning. Attributes of other objects
     (`trainer.meter.reset()`) and tensors are not checked. In
     a class without a base, which may be a mixin, `super()` is checked only for methods of `unittest.TestCase`. For
-    objects of torch, names of up to four letters are too short to compare. A module that imports nothing of the
+    objects of torch, a name that stands elsewhere in the project is reported only if it is plainly misspelt, and names
+    of up to four letters are too short for that. A module that imports nothing of the
     project, is not in a package and does not mention torch is not checked, even if a training script imports it, and
     neither are subclasses of classes from unknown libraries. Imports in notebooks and from empty files are not
     checked.

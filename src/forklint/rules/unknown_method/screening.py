@@ -130,13 +130,13 @@ class Screening:
         return False
 
     def _may_lack_typed(self, path: Path, summary: Summary, calls: Calls) -> bool:
-        """Whether a parameter that is annotated with a class of the project may lack what is asked of it."""
+        """Whether a parameter that is annotated with a known class may lack what is asked of it."""
         for number in summary.functions:
             for parameter, written in summary.scopes[number].typed:
                 called = calls.on_variables(number).get(parameter, set())
                 read = calls.read_on_variables(number).get(parameter, set())
                 owners = self.owners(path, written) if called or read else ()
-                if any(isinstance(one, Definition) and self._lacks(one, called | read) for one in owners):
+                if any(one is not None and self.named_lacks(one, called, read) for one in owners):
                     return True
         return False
 
@@ -211,11 +211,11 @@ class Screening:
     # What a class has
 
     def named_lacks(self, named: Named, called: AbstractSet[str], read: AbstractSet[str] = frozenset()) -> bool:
-        """Whether something may lack what is called on it; or what is read, if it is of a class of the project."""
+        """Whether something may lack what is called on it or read."""
         if isinstance(named, Definition):
             return self._lacks(named, called | read)
         names = torch_class(named) if named else None
-        return named is None or (names is not None and not called <= names.every)
+        return named is None or (names is not None and not called | read <= names.every)
 
     def _lacks(self, definition: Definition, called: AbstractSet[str]) -> bool:
         """Whether an object of a class may lack one of the names."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 
 from forklint.knowledge.torch_api import torch_class
 from forklint.members.abstract import can_be_made
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import statements
 from forklint.project.spelling import dotted, first_parameter, is_name
 from forklint.records import dataclass
@@ -44,11 +46,13 @@ class ValuedObjects:
 
     def lacking(self, module: Module, use: ast.Attribute) -> Valued | None:
         """The class of an object that surely lacks a name, whichever of its values it has; a model may be wrapped."""
+        if _is_converted(module, use.value):
+            return None
         found = self._evaluator.find(Expression(module, module.scope_at(use), use.value))
         if not found.known and not (found.is_all and found.options):
             return None
         kinds = [one for one in found.possible if one.value != Constant(None)]
-        owners = [self._owner(one) for one in kinds]
+        owners = [self._owner(one, module, use.value) for one in kinds]
         known = [one for one in owners if one is not None]
         if not known or len(known) < len(owners):
             return None
@@ -58,10 +62,11 @@ class ValuedObjects:
         wrappers = [one for one in lacking if not isinstance(one, ClassFacts) and one.path in WRAPPERS]
         return Valued(wrappers[0], perhaps=True) if wrappers and len(wrappers) == len(lacking) else None
 
-    def _owner(self, found: Found) -> Owner | None:
+    def _owner(self, found: Found, module: Module, receiver: ast.expr) -> Owner | None:
         value = found.value
         if isinstance(value, Made):
-            return torch_class(value.name)
+            is_told = value.name in WRAPPERS or _is_given(module, receiver, value.call.node)
+            return torch_class(value.name) if is_told else None
         if not isinstance(value, Instance):
             return None
         facts = value.facts
@@ -118,6 +123,31 @@ class ValuedObjects:
                 filled = _filled_by(node)
                 if module is not None and filled is not None and dotted(filled) not in {"self", "cls"}:
                     yield Expression(module, module.scope_at(filled), filled)
+
+
+def _values(module: Module, receiver: ast.expr) -> list[ast.expr | None]:
+    """What lines give a variable, or an attribute of a name; None for a line that gives a part of something."""
+    if isinstance(receiver, ast.Attribute):
+        stored = (one for one in module.uses(receiver.attr) if isinstance(one, ast.Attribute))
+        above = [module.parents[one] for one in stored if not isinstance(one.ctx, ast.Load)]
+        return [one.value if isinstance(one, (ast.Assign, ast.AnnAssign)) else None for one in above]
+    found = module.scope_at(receiver).find(receiver.id) if isinstance(receiver, ast.Name) else None
+    return [one.value for one in found[1]] if found is not None else []
+
+
+def _is_given(module: Module, receiver: ast.expr, call: ast.expr) -> bool:
+    """Whether a line gives a variable or attribute what a call makes, and all others give it one value, too.
+
+    What ``accelerate`` and others prepare is followed as what it was before, but an object of torch is wrapped by then.
+    """
+    values = _values(module, receiver)
+    return None not in values and any(part is call for value in values if value for part in nodes_below(value))
+
+
+def _is_converted(module: Module, receiver: ast.expr) -> bool:
+    """Whether a builtin makes one of its values: the evaluator follows ``str(path)`` as the path that it is."""
+    calls = (one for one in _values(module, receiver) if isinstance(one, ast.Call))
+    return any(isinstance(one.func, ast.Name) and hasattr(builtins, one.func.id) for one in calls)
 
 
 def _filled_by(node: ast.AST) -> ast.expr | None:
