@@ -26,12 +26,17 @@ if TYPE_CHECKING:
 
 LOADING = re.compile(rb"(?i:dataset|loader)")
 """What stands in a file that passes what it opens to functions which build a dataset of it."""
-CHOSEN = re.compile(r"\[\]$|\bgetattr\(\)$|(?:^|[._])(?:cls|class|klass|factory|backend)_?$")
+OPEN = "open"
+CHOSEN = re.compile(r"\[\]$|\bgetattr\(\)$|(?:[._])(?:cls|class|klass|factory|backend)_?$")
 """What a call is spelt like that makes an object of a class which is chosen in a table, or given by others."""
 MAX_DEPTH = 6
 """How many calls deep a handle is followed."""
 MAX_LEADING = 2
 """Through so many calls from one definition to the next an opener is looked for."""
+MOST_IMPORTERS = 20
+"""A file that more files import is not asked what it makes of what it is told to."""
+MOST_IMPORTED = 50
+"""Of a file that imports more, the others are not asked what they open for a name."""
 MOST_FUNCTIONS = 100
 """So many functions are looked at for what a class may open. Where there are more, it may open anything."""
 
@@ -74,8 +79,7 @@ class HandleScreen:
 
     def _find_opens(self, definition: Definition) -> Openings:
         path, number = definition
-        near = (path, *self._project.graph.imports(path))
-        if any(map(self._hands_on, near)):
+        if self._hands_on_near(path):
             return Openings(named=True, retained=True)
         summary = self._project.definition(path, DEFINITION, number)
         if summary is None:
@@ -83,20 +87,45 @@ class HandleScreen:
         scopes = summary.scopes_of(number)
         found = self._table.of(scopes, self._source(path))
         chooses = not found.retained and any(CHOSEN.search(call) for scope in scopes for call in scope.calls)
-        if chooses and any(self.openings(one).retained for one in near):
-            return Openings(named=True, retained=True)
-        return found
+        return Openings(named=True, retained=True) if chooses and self._opens_near(path) else found
+
+    def _hands_on_near(self, path: Path) -> bool:
+        """Whether a file, or one that it imports, names an opener without calling it."""
+        find = lambda: any(map(self._hands_on, self._near(path)))  # noqa: E731 - it is short
+        return self._project.answer("names an opener nearby", path, find, compared=True)
+
+    def _opens_near(self, path: Path) -> bool:
+        """Whether a file, or one of its folder that it imports, opens something whose handle goes on to somewhere."""
+
+        def find() -> bool:
+            beside = (one for one in self._near(path) if one.parent == path.parent)
+            return self._is_near_dataset(path) and any(self.openings(one).retained for one in beside)
+
+        return self._project.answer("opens nearby", path, find, compared=True)
+
+    def _is_near_dataset(self, path: Path) -> bool:
+        """Whether a file defines a dataset, or one of the few that import it does."""
+        importers = self._project.graph.importers(path)
+        is_shared = len(importers) > MOST_IMPORTERS
+        return not is_shared and any(map(self._datasets.defines_dataset, (path, *importers)))
+
+    def _near(self, path: Path) -> Iterable[Path]:
+        return path, *self._project.graph.imports(path)[:MOST_IMPORTED]
 
     def _hands_on(self, path: Path) -> bool:
         """Whether a file names an opener without calling it."""
         return self._project.answer("names an opener", path, lambda: self._find_hands_on(path), compared=True)
 
     def _find_hands_on(self, path: Path) -> bool:
-        summary, patterns = self._project.summary(path), _by_last_name(self._names)
+        summary, patterns = self._project.summary(path), _uncalled(self._names)
         if summary is None:
             return False
-        read = patterns.keys() & summary.reads
-        return any(self._project.matches(path, patterns[name]) for name in sorted(read))
+        imported = {f"{one.module}.{one.attribute}" for one in summary.imports if one.attribute} & self._names
+        lasts = {name.rpartition(".")[2] for name in imported}
+        read = summary.reads
+        spelt = [name for name in sorted(lasts | {OPEN}) if name in read]
+        dotted = [name for name in patterns if "." in name and read.issuperset(name.split("."))]
+        return any(self._project.matches(path, patterns[name]) for name in (*spelt, *dotted))
 
     def _leads(self, definition: Definition, depth: int) -> bool:
         if self._opens(definition).named:
@@ -216,15 +245,13 @@ class HandleScreen:
 
 
 @cache
-def _by_last_name(names: frozenset[str]) -> dict[str, re.Pattern[bytes]]:
-    """What a text has that names an opener without calling it: ``map(h5py.File, paths)``, ``reader = lmdb.open``."""
-    spelt: dict[str, set[str]] = {}
-    for name in sorted(names):
-        last = name.rpartition(".")[2]
-        plain = last if last[:1].isupper() else name.replace(".", r"\.")
-        spelt.setdefault(last, set()).add(plain if "." in name else rf"{name}(?<![\w.]{name})")
-    behind = r"(?: if\b| else\b|[ \t]*(?:[,)\]}]|$))"
-    return {
-        last: re.compile(rf"(?:{'|'.join(sorted(each))}){behind}".encode(), re.MULTILINE)
-        for last, each in spelt.items()
-    }
+def _uncalled(names: frozenset[str]) -> dict[str, re.Pattern[bytes]]:
+    """What a text has that names an opener without calling it: ``map(h5py.File, paths)``, ``reader = lmdb.open``.
+
+    By qualified names, and by the last parts of those, for where these are imported.
+    """
+    found = {}
+    for name in sorted(names | {one.rpartition(".")[2] for one in names}):
+        start = rf"{name}(?<![\w.]{name})" if "." not in name else name.replace(".", r"\.")
+        found[name] = re.compile(rf"{start}(?: if\b| else\b|[ \t]*(?:[,)\]}}]|$))".encode(), re.MULTILINE)
+    return found
