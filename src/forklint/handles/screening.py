@@ -117,14 +117,11 @@ class HandleScreen:
         return self._project.answer("names an opener", path, lambda: self._find_hands_on(path), compared=True)
 
     def _find_hands_on(self, path: Path) -> bool:
-        summary, patterns = self._project.summary(path), _uncalled(self._names)
-        if summary is None:
-            return False
-        imported = {f"{one.module}.{one.attribute}" for one in summary.imports if one.attribute} & self._names
-        lasts = {name.rpartition(".")[2] for name in imported}
-        read = summary.reads
-        spelt = [name for name in sorted(lasts | {OPEN}) if name in read]
-        dotted = [name for name in patterns if "." in name and read.issuperset(name.split("."))]
+        patterns, imports = _uncalled(self._names), self._project.imports(path)
+        roots = {one.module.partition(".")[0] for one in imports}
+        dotted = sorted(name for name in self._names if "." in name and name.partition(".")[0] in roots)
+        imported = {f"{one.module}.{one.attribute}" for one in imports if one.attribute} & self._names
+        spelt = sorted({OPEN, *(name.rpartition(".")[2] for name in imported)})
         return any(self._project.matches(path, patterns[name]) for name in (*spelt, *dotted))
 
     def _leads(self, definition: Definition, depth: int) -> bool:
