@@ -7,7 +7,7 @@ calls a function that returns one, and its objects come to workers; or the file 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -90,8 +90,9 @@ class HandleScreen:
         return Openings(named=True, retained=True) if chooses and self._opens_near(path) else found
 
     def _hands_on_near(self, path: Path) -> bool:
-        """Whether a file, or one that it imports, names an opener without calling it."""
-        find = lambda: any(map(self._hands_on, self._near(path)))  # noqa: E731 - it is short
+        """Whether a file, or the top level of one that it imports, names an opener without calling it."""
+        imported = self._project.graph.imports(path)[:MOST_IMPORTED]
+        find = lambda: self._hands_on(path) or any(map(self._gives_another_name, imported))  # noqa: E731 - it is short
         return self._project.answer("names an opener nearby", path, find, compared=True)
 
     def _opens_near(self, path: Path) -> bool:
@@ -114,10 +115,15 @@ class HandleScreen:
 
     def _hands_on(self, path: Path) -> bool:
         """Whether a file names an opener without calling it."""
-        return self._project.answer("names an opener", path, lambda: self._find_hands_on(path), compared=True)
+        return self._project.answer("names an opener", path, lambda: self._is_named(path, _uncalled), compared=True)
 
-    def _find_hands_on(self, path: Path) -> bool:
-        patterns, imports = _uncalled(self._names), self._project.imports(path)
+    def _gives_another_name(self, path: Path) -> bool:
+        """Whether a file gives an opener another name at its top level, or has it in a table there."""
+        find = lambda: self._hands_on(path) and self._is_named(path, _at_top)  # noqa: E731 - it is short
+        return self._project.answer("gives an opener another name", path, find, compared=True)
+
+    def _is_named(self, path: Path, written: Written) -> bool:
+        patterns, imports = written(self._names), self._project.imports(path)
         roots = {one.module.partition(".")[0] for one in imports}
         dotted = sorted(name for name in self._names if "." in name and name.partition(".")[0] in roots)
         imported = {f"{one.module}.{one.attribute}" for one in imports if one.attribute} & self._names
@@ -241,14 +247,29 @@ class HandleScreen:
         return is_method or (scope.gives and self.leads(definition, 1))
 
 
+Written = Callable[[frozenset[str]], dict[str, re.Pattern[bytes]]]
+
+
 @cache
 def _uncalled(names: frozenset[str]) -> dict[str, re.Pattern[bytes]]:
     """What a text has that names an opener without calling it: ``map(h5py.File, paths)``, ``reader = lmdb.open``.
 
     By qualified names, and by the last parts of those, for where these are imported.
     """
-    found = {}
-    for name in sorted(names | {one.rpartition(".")[2] for one in names}):
-        start = rf"{name}(?<![\w.]{name})" if "." not in name else name.replace(".", r"\.")
-        found[name] = re.compile(rf"{start}(?: if\b| else\b|[ \t]*(?:[,)\]}}]|$))".encode(), re.MULTILINE)
-    return found
+    return {name: re.compile(_handed_on(name), re.MULTILINE) for name in _spelt(names)}
+
+
+@cache
+def _at_top(names: frozenset[str]) -> dict[str, re.Pattern[bytes]]:
+    """The same in a statement that gives a name a value at the top level, or in a line of a table."""
+    start = rb"^(?:\w[^\n=]*=|[ \t]+[^\n:=()]+:)[^\n]*?"
+    return {name: re.compile(start + _handed_on(name), re.MULTILINE) for name in _spelt(names)}
+
+
+def _spelt(names: frozenset[str]) -> frozenset[str]:
+    return names | {one.rpartition(".")[2] for one in names}
+
+
+def _handed_on(name: str) -> bytes:
+    start = rf"{name}(?<![\w.]{name})" if "." not in name else name.replace(".", r"\.")
+    return rf"{start}(?: if\b| else\b|[ \t]*(?:[,)\]}}]|$))".encode()

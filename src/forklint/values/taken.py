@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from forklint.project.module import ClassFacts, FunctionFacts
@@ -55,9 +56,17 @@ def mapping_set_by(function: FunctionFacts, node: ast.AST) -> ast.expr | None:
 def _setting(evaluator: Evaluator, owner: Instance) -> Iterator[tuple[FunctionFacts, ast.AST]]:
     """Give the places at which methods of an object set what the text does not name, those of its bases first."""
     for facts in reversed(evaluator.project.ancestry(owner.facts).classes):
-        for method in facts.methods.values():
-            this = FunctionFacts(facts.module, method)
-            yield from ((this, node) for node in nodes_below(method) if _is_unnamed(node))
+        yield from evaluator.project.answer("what sets attributes unnamed", facts, partial(_set_in, facts))
+
+
+def _set_in(facts: ClassFacts) -> tuple[tuple[FunctionFacts, ast.AST], ...]:
+    return tuple(_find_set_in(facts))
+
+
+def _find_set_in(facts: ClassFacts) -> Iterator[tuple[FunctionFacts, ast.AST]]:
+    for method in facts.methods.values():
+        this = FunctionFacts(facts.module, method)
+        yield from ((this, node) for node in nodes_below(method) if _is_unnamed(node))
 
 
 def _from_constructor(
