@@ -57,23 +57,27 @@ class ValuedObjects:
         if not known or len(known) < len(owners):
             return None
         lacking = [one for one in known if self._lacks(one, use.attr)]
-        if len(lacking) == len(known):
-            return Valued(known[0])
         wrappers = [one for one in lacking if not isinstance(one, ClassFacts) and one.path in WRAPPERS]
-        return Valued(wrappers[0], perhaps=True) if wrappers and len(wrappers) == len(lacking) else None
+        is_sure = len(lacking) == len(known)
+        if not is_sure and (not wrappers or len(wrappers) < len(lacking)):
+            return None
+        if any(isinstance(one.value, Instance) and self._is_filled(one.value) for one in kinds):
+            return None  # asked last: it is dear, and few names are lacking
+        return Valued(known[0]) if is_sure else Valued(wrappers[0], perhaps=True)
 
     def _owner(self, found: Found, module: Module, receiver: ast.expr) -> Owner | None:
         value = found.value
         if isinstance(value, Made):
             is_told = value.name in WRAPPERS or _is_given(module, receiver, value.call.node)
             return torch_class(value.name) if is_told else None
-        if not isinstance(value, Instance):
-            return None
+        return value.facts if isinstance(value, Instance) else None
+
+    def _is_filled(self, value: Instance) -> bool:
+        """Whether an object may have other attributes than its class, or be one of another class."""
         facts = value.facts
         is_plain = can_be_made(self._project, facts) and not self._attributes.makes_others(facts)
         is_plain = is_plain and self._enters_itself(facts)
-        is_filled = not is_plain or self._is_filled_at_home(value.call) or self._may_be_filled(facts)
-        return None if is_filled else facts
+        return not is_plain or self._is_filled_at_home(value.call) or self._may_be_filled(facts)
 
     def _enters_itself(self, facts: ClassFacts) -> bool:
         """Whether ``with ... as`` gives an object of a class itself, if the class is a context manager."""
