@@ -21,30 +21,22 @@ FIRST = "get"
 
 def names_meant(evaluator: Evaluator, function: Expression, depth: int = MAX_DEPTH) -> Iterator[str]:
     """Give the qualified names that an expression may mean; ``module.*`` for something of a module, by any name."""
-    node = function.node
-    if depth <= 0:
-        return
-    name = evaluator.project.qualified(function.module, function.scope, node)
-    if name:
-        yield name
-    elif isinstance(node, (ast.Name, ast.IfExp, ast.Attribute)):
-        nearer = behind(evaluator, function, perhaps=True)
-        for choice in nearer:
-            yield from names_meant(evaluator, choice, depth - 1)
-        if not nearer and isinstance(node, ast.Name):
-            builtin = qualified(evaluator, function)
-            yield from [builtin] if builtin else []
-    elif (module := _whose(node)) is not None:
-        base = evaluator.project.qualified(function.module, function.scope, module)
-        if base:
-            yield f"{base}.*"
-    elif (table := _looked_up_in(node)) is not None:
-        tables = (one.value for one in evaluator.find(function.part(table)).possible)
-        for source in (source for table in tables if isinstance(table, Table) for source in table.values):
-            if isinstance(source, Expression):
-                yield from names_meant(evaluator, source, depth - 1)
-    elif isinstance(node, ast.Call) and node.args and qualified(evaluator, function.part(node.func)) in PARTIAL:
-        yield from names_meant(evaluator, function.part(node.args[0]), depth - 1)
+    for place in chosen(evaluator, function, depth) if depth > 0 else ():
+        node = place.node
+        name = evaluator.project.qualified(place.module, place.scope, node)
+        nearer: Iterable[Expression] = ()
+        if not name and (module := _whose(node)) is not None:
+            base = evaluator.project.qualified(place.module, place.scope, module)
+            name = f"{base}.*" if base else ""
+        elif not name and isinstance(node, ast.Attribute):
+            nearer = behind(evaluator, place, perhaps=True)
+        elif not name and isinstance(node, ast.Name):
+            name = qualified(evaluator, place)
+        elif not name and isinstance(node, ast.Call) and qualified(evaluator, place.part(node.func)) in PARTIAL:
+            nearer = [place.part(one) for one in node.args[:1]]
+        yield from [name] if name else []
+        for one in nearer:
+            yield from names_meant(evaluator, one, depth - 1)
 
 
 def chosen(evaluator: Evaluator, function: Expression, depth: int = MAX_DEPTH) -> Iterator[Expression]:

@@ -11,7 +11,7 @@ from forklint.members.abstract import can_be_made
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import statements
+from forklint.project.scopes import Kind, expressions, statements
 from forklint.project.spelling import dotted, first_parameter, is_name
 from forklint.records import dataclass
 from forklint.rules.unknown_method.attributes import Attributes, is_setter
@@ -46,7 +46,7 @@ class ValuedObjects:
 
     def lacking(self, module: Module, use: ast.Attribute) -> Valued | None:
         """The class of an object that surely lacks a name, whichever of its values it has; a model may be wrapped."""
-        if _is_converted(module, use.value):
+        if _is_converted(module, use.value) or _is_named_within(module, use.value):
             return None
         found = self._evaluator.find(Expression(module, module.scope_at(use), use.value))
         if not found.known and not (found.is_all and found.options):
@@ -61,7 +61,8 @@ class ValuedObjects:
         is_sure = len(lacking) == len(known)
         if not is_sure and (not wrappers or len(wrappers) < len(lacking)):
             return None
-        if any(isinstance(one.value, Instance) and self._is_filled(one.value) for one in kinds):
+        objects = [one.value for one in kinds if isinstance(one.value, Instance)]
+        if any(self._may_be_other(one) or self._is_filled(one) for one in objects):
             return None  # asked last: it is dear, and few names are lacking
         return Valued(known[0]) if is_sure else Valued(wrappers[0], perhaps=True)
 
@@ -76,14 +77,26 @@ class ValuedObjects:
         """Whether an object may have other attributes than its class, or be one of another class."""
         facts = value.facts
         is_plain = can_be_made(self._project, facts) and not self._attributes.makes_others(facts)
-        is_plain = is_plain and self._enters_itself(facts)
+        is_plain = is_plain and self._enters_itself(facts, value.call)
         return not is_plain or self._is_filled_at_home(value.call) or self._may_be_filled(facts)
 
-    def _enters_itself(self, facts: ClassFacts) -> bool:
+    def _may_be_other(self, value: Instance) -> bool:
+        """Whether the name of the class means something else where another import or definition of it counts."""
+        call = value.call
+        name = call.node.func if call is not None and isinstance(call.node, ast.Call) else None
+        found = call.scope.find(name.id) if call is not None and isinstance(name, ast.Name) else None
+        if call is None or found is None or len(found[1]) == 1:
+            return False
+        return any(self._project.of_binding(call.module, found[0], one) != value.facts for one in found[1])
+
+    def _enters_itself(self, facts: ClassFacts, call: Expression | None) -> bool:
         """Whether ``with ... as`` gives an object of a class itself, if the class is a context manager."""
         enter = self._project.method(facts, "__enter__")
         returned = [one.value for one in statements(enter[1].body) if isinstance(one, ast.Return)] if enter else []
-        return enter is None or (bool(returned) and all(is_name(one, first_parameter(enter[1])) for one in returned))
+        if enter is None:
+            above = call.module.parents.get(call.node) if call is not None else None
+            return not isinstance(above, ast.withitem)  # what it has from outside gives nobody knows what
+        return bool(returned) and all(is_name(one, first_parameter(enter[1])) for one in returned)
 
     def _lacks(self, owner: Owner, name: str) -> bool:
         if isinstance(owner, ClassFacts):
@@ -152,6 +165,15 @@ def _is_converted(module: Module, receiver: ast.expr) -> bool:
     """Whether a builtin makes one of its values: the evaluator follows ``str(path)`` as the path that it is."""
     calls = (one for one in _values(module, receiver) if isinstance(one, ast.Call))
     return any(isinstance(one.func, ast.Name) and hasattr(builtins, one.func.id) for one in calls)
+
+
+def _is_named_within(module: Module, receiver: ast.expr) -> bool:
+    """Whether an expression names a variable on the way, by ``:=``, so that its other values say less."""
+    found = module.scope_at(receiver).find(receiver.id) if isinstance(receiver, ast.Name) else None
+    others = [one.node for one in found[1] if one.kind is Kind.OTHER] if found is not None else []
+    wholes = (whole for one in others if isinstance(one, ast.stmt) for whole in expressions(one))
+    parts = (part for whole in wholes for part in nodes_below(whole))
+    return any(isinstance(part, ast.NamedExpr) and part.target.id == getattr(receiver, "id", "") for part in parts)
 
 
 def _filled_by(node: ast.AST) -> ast.expr | None:
