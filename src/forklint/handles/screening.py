@@ -106,9 +106,8 @@ class HandleScreen:
 
     def _is_near_dataset(self, path: Path) -> bool:
         """Whether a file defines a dataset, or one of the few that import it does."""
-        importers = self._project.graph.importers(path)
-        is_shared = len(importers) > MOST_IMPORTERS
-        return not is_shared and any(map(self._datasets.defines_dataset, (path, *importers)))
+        importers = self._project.graph.few_importers(path, MOST_IMPORTERS)
+        return importers is not None and any(map(self._datasets.defines_dataset, (path, *importers)))
 
     def _near(self, path: Path) -> Iterable[Path]:
         return path, *self._project.graph.imports(path)[:MOST_IMPORTED]

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache, partial
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -54,6 +54,8 @@ def word_test(word: bytes) -> Words:
 
 MOST_IMPORTERS = 32
 """So many files that may import one are looked at from below; from above it is looked for what has more."""
+MOST_NAMING = 4
+"""So many times as many files may name one of its name as may import it, until it counts as imported by many."""
 EDGES = frozenset({"imports", EXPORTS.name, ORDER, "entry", "folder", "file", "files", "path roots"})
 """Kinds of facts on which edges may rest."""
 
@@ -155,6 +157,23 @@ class ImportGraph:
         find = lambda: tuple(self._find_importers(path))  # noqa: E731 - it is short
         return self.project.answer("who imports a file", path, find, compared=True)
 
+    def few_importers(self, path: Path, most: int) -> tuple[Path, ...] | None:
+        """The files that import a file directly; None if they are more than ``most``, or if so many name such a file
+        that they would all have to be looked at."""
+        key = (path, most)
+        return self.project.answer("few who import a file", key, lambda: self._find_few(path, most), compared=True)
+
+    def is_imported(self, path: Path) -> bool:
+        """Whether any file of the project imports a file directly."""
+        find = lambda: next(self._find_importers(path), None) is not None  # noqa: E731 - it is short
+        return self.project.answer("is imported", path, find, compared=True)
+
+    def _find_few(self, path: Path, most: int) -> tuple[Path, ...] | None:
+        if len(self.project.where(IMPORTED, _named_as(path))) > MOST_NAMING * most:
+            return None
+        found = tuple(islice(self._find_importers(path), most + 1))
+        return found if len(found) <= most else None
+
     def reaching(self, paths: Iterable[Path]) -> frozenset[Path]:
         """All files of the project from which one of some files is reached, these themselves included."""
         seen = set(paths)
@@ -184,12 +203,12 @@ class ImportGraph:
         """Give the files whose imports name a module or its package, and those that a package's own files are."""
         folder = path.parent
         is_package = path.name == PACKAGE
-        yield from self.project.where(IMPORTED, folder.name if is_package else path.stem)
+        yield from self.project.where(IMPORTED, _named_as(path))
         if is_package:
             inside = f"{folder}{os.sep}"  # `folder in one.parents` takes fifty times as long
             yield from (one for one in self.project.files if str(one).startswith(inside))
         package = (folder.parent if is_package else folder) / PACKAGE
-        if (folder.name if is_package else path.stem) in self._edges.exports(package):
+        if _named_as(path) in self._edges.exports(package):
             yield from self.importers(package)
 
     # What is reached
@@ -343,6 +362,11 @@ class ImportGraph:
         value, rests = self._home.project.questions.watched(find)
         self.project.questions.note_all(rests)
         return value
+
+
+def _named_as(path: Path) -> str:
+    """The last part of the name that a file is imported by."""
+    return path.parent.name if path.name == PACKAGE else path.stem
 
 
 def _named(test: Test) -> tuple[str, str]:

@@ -17,6 +17,7 @@ LARGEST = 256_000_000
 """Bytes of the largest summary that is unpacked."""
 TO_JSON = json.JSONEncoder(separators=(",", ":"), check_circular=False)
 """A summary is a tree: nobody needs to look for circles in it."""
+FROM_JSON = json.JSONDecoder()
 NOT_READ = b"-"
 """What stands for the summary of a file that cannot be read or parsed."""
 
@@ -44,31 +45,36 @@ class StoredSummary:
 
     def __init__(self, data: bytes) -> None:
         """Read the imports; raises MalformedError for what ``encode`` did not write."""
-        self._row: list[Any] | None = None
+        self._data = data
         self.imports: tuple[Import, ...] = ()
         if data != NOT_READ:
             try:
-                text = zlib.decompressobj().decompress(data, LARGEST)
-                self._row = _list(json.loads(text.decode(errors="surrogatepass")))
-                self.imports = tuple(_row(Import, one) for one in _list(self._row[0]))
+                self.imports = _imports(FROM_JSON.raw_decode(self._text(), 1)[0])
             except (ValueError, TypeError, IndexError, RecursionError, zlib.error):
                 raise MalformedError from None
 
     def summary(self) -> Summary | None:
         """All of it, None for a file without one; raises MalformedError for what ``encode`` did not write."""
-        if self._row is None:
+        if self._data == NOT_READ:
             return None
         try:
-            _, exports, scopes, statements, path_roots = self._row
+            imports, exports, scopes, statements, path_roots = _list(FROM_JSON.decode(self._text()))
             return Summary(
-                self.imports,
+                _imports(imports),
                 frozenset(_texts(exports)) if exports is not None else None,
                 _nested([_row(Scope, one) for one in _list(scopes)]),
                 tuple(_row(Statement, one) for one in _list(statements)),
                 tuple(_row(PathRoot, one) for one in _list(path_roots)),
             )
-        except (ValueError, TypeError, RecursionError):
+        except (ValueError, TypeError, RecursionError, zlib.error):
             raise MalformedError from None
+
+    def _text(self) -> str:
+        return zlib.decompressobj().decompress(self._data, LARGEST).decode(errors="surrogatepass")
+
+
+def _imports(values: object) -> tuple[Import, ...]:
+    return tuple(_row(Import, one) for one in _list(values))
 
 
 def _plain(field: object) -> object:

@@ -142,7 +142,7 @@ def _paths(project: Project, word: str, home: Path | None) -> tuple[Path, ...] |
     What stands in a script that nobody imports, such as its ``main``, is named there alone, as often as others have it.
     """
     found = project.where(WORD, word)
-    if len(found) > MOST_MODULES and home in found and not project.graph.importers(home):
+    if len(found) > MOST_MODULES and home in found and not project.graph.is_imported(home):
         return (home,)
     return found if len(found) <= MOST_MODULES else None
 
@@ -235,7 +235,7 @@ def _alias(project: Project, module: Module, above: ast.AST | None, node: ast.AS
     if not isinstance(above, ast.Assign) or above.value is not node or len(above.targets) != 1:
         return None
     target = above.targets[0]
-    return target.id if isinstance(target, ast.Name) and not project.graph.importers(module.path) else None
+    return target.id if isinstance(target, ast.Name) and not project.graph.is_imported(module.path) else None
 
 
 # Where a function is named and not called

@@ -278,7 +278,7 @@ def is_set_elsewhere(
         and not _is_off_by_default(evaluator, path, target)
         and not _is_of_another(evaluator, path, target, owner)
         for path in _setters_near(project, home, name)
-        if frame is None or path in _modules(frame) or project.graph.importers(path)
+        if frame is None or path in _modules(frame) or project.graph.is_imported(path)
         for target in _targets(project, path, name)
     )
 

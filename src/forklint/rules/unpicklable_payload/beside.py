@@ -17,7 +17,7 @@ from forklint.loading.screening import may_make_loader
 from forklint.rules.unpicklable_payload.unpicklable import MAX_DEPTH, MOST_PARTS, Unpicklable
 from forklint.rules.unpicklable_payload.values import Culprit, Why
 from forklint.sending.screening import may_launch, sending_files
-from forklint.summaries.summary import CLASS, FUNCTION, Scope
+from forklint.summaries.summary import CLASS, FUNCTION, Scope, Summary
 from forklint.values.model import Expression, Instance
 
 if TYPE_CHECKING:
@@ -37,7 +37,9 @@ MAKING = re.compile(
     rb"|= np\.random|cache\(",
 )
 """What stands in a file that makes something for another one to send; FKL204 asks for one of these words, too."""
-LAMBDA = re.compile(rb"lambda\b")
+LAMBDA = re.compile(rb"(?<!\bkey=)\blambda\b")
+"""One that may be kept: what sorts is only called."""
+BUILTINS = "builtins"
 CACHES = (b"cache(",)
 """In each call of a memoizer."""
 
@@ -86,7 +88,7 @@ def senders_of(project: Project, path: Path) -> tuple[Path, ...]:
 
 def is_imported_by_many(project: Project, path: Path) -> bool:
     """Whether so many files import a file that none of them is asked whether it keeps or sends what the file makes."""
-    return len(project.graph.importers(path)) > MOST_IMPORTERS
+    return project.graph.few_importers(path, MOST_IMPORTERS) is None
 
 
 def _find_senders(project: Project, path: Path) -> Iterator[Path]:
@@ -111,16 +113,38 @@ def may_make(project: Project, path: Path) -> bool:
 def _has_object(project: Project, path: Path) -> bool:
     """Whether a file calls what makes an object of the table, stores a module or wraps a function in a memoizer."""
     summary = project.summary(path)
-    if summary is None or not _makers().isdisjoint(summary.called):
-        return summary is not None
+    if summary is None:
+        return False
+    if any(_may_mean(summary, name, _makers()[name]) for name in _makers().keys() & summary.called):
+        return True
     return project.matches(path, _stored()) or project.matches(path, _memoized(), CACHES)
 
 
+def _may_mean(summary: Summary, name: str, places: frozenset[str]) -> bool:
+    """Whether a file may call something by a name that stands in one of some places, such as ``jit`` for ``load``."""
+    said = {BUILTINS, *summary.reads}
+    said.update(part for one in summary.imports for part in one.module.split("."))
+    attributes = {one.attribute for one in summary.imports}
+    return name in attributes or not places.isdisjoint(said | attributes)
+
+
 def _has_local(project: Project, path: Path) -> bool:
-    """Whether a function of a file defines something, or a class a function that no object or class is passed to."""
+    """Whether a function of a file defines something, or a class a function that no object or class is passed to.
+
+    A function that is nothing but called is not kept.
+    """
     summary = project.summary(path)
     scopes = summary.scopes if summary is not None else ()
-    return any(_is_local(scopes, scope) for scope in scopes)
+    local = [scope for scope in scopes if _is_local(scopes, scope)]
+    names = sorted({scope.name for scope in local})
+    is_class = any(scope.kind == CLASS for scope in local)
+    return is_class or (bool(names) and project.matches(path, _named(tuple(names))))
+
+
+@cache
+def _named(functions: tuple[str, ...]) -> re.Pattern[bytes]:
+    """What a text has that names one of some functions without a call of it."""
+    return re.compile(rf"(?<!def )\b(?:{'|'.join(functions)})\b(?!\s*\()".encode())
 
 
 def _is_local(scopes: Sequence[Scope], scope: Scope) -> bool:
@@ -131,15 +155,15 @@ def _is_local(scopes: Sequence[Scope], scope: Scope) -> bool:
 
 def _importing(project: Project, path: Path) -> tuple[Path, ...]:
     """The files that import a file directly and may define a dataset."""
-    screen = DatasetScreen(project)
-    importers = [one for one in project.graph.importers(path) if one != path]
-    return () if is_imported_by_many(project, path) else tuple(filter(screen.defines_dataset, importers))
+    importers = project.graph.few_importers(path, MOST_IMPORTERS) or ()
+    return tuple(filter(DatasetScreen(project).defines_dataset, importers))
 
 
 @cache
-def _makers() -> frozenset[str]:
-    """The last names of what makes an object of the table."""
-    return _last(refused())
+def _makers() -> dict[str, frozenset[str]]:
+    """The last names of what makes an object of the table, each with the modules or classes that have it."""
+    parts = [name.rsplit(".", 2)[-2:] for name in refused()]
+    return {name: frozenset(place for place, last in parts if last == name) for _, name in parts}
 
 
 @cache
