@@ -12,6 +12,7 @@ import pytest
 from forklint.config import Settings
 from forklint.project.index import Project
 from forklint.source import document
+from forklint.source.digest import digest
 from forklint.summaries.codec import NOT_READ, MalformedError, StoredSummary, encode
 from forklint.summaries.reading import summarise
 
@@ -66,6 +67,11 @@ class Hostile:
     files = presets = None
     left_out: tuple[str, ...] = ()
     newer: frozenset[Path] = frozenset()
+    content: str | None = None
+
+    def digest(self, path: Path) -> str | None:
+        del path
+        return self.content
 
     def summary(self, digest: str) -> StoredSummary | None:
         del digest
@@ -92,3 +98,24 @@ def test_an_edit_replaces_the_imports_that_were_stored(tmp_path: Path) -> None:
     project.replace(tmp_path / "net.py", b"import os\n")
     project.module(tmp_path / "net.py")
     assert [one.module for one in project.imports(tmp_path / "net.py")] == ["os"]
+
+
+def test_a_file_that_the_library_knows_by_its_stamp_is_not_read_for_its_imports(tmp_path: Path) -> None:
+    library = Hostile()
+    library.content = "known"
+    project = Project(tmp_path, Settings(), library)
+    path = tmp_path / "net.py"
+    path.write_bytes(TEXT)
+    assert project.imports(path) == SUMMARY.imports
+    assert str(path) not in project.news().contents
+    assert project.data(path) == TEXT
+    assert project.news().contents == {str(path): digest(TEXT)}
+
+
+def test_of_a_stored_summary_nothing_but_the_imports_is_held_in_memory() -> None:
+    stored = StoredSummary(encode(SUMMARY))
+    known = {name: value for name, value in vars(stored).items() if name != "imports"}
+    assert all(isinstance(value, bytes) for value in known.values())
+    whole = stored.summary()
+    assert whole is not None
+    assert whole.scopes == SUMMARY.scopes

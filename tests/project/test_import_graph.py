@@ -308,3 +308,22 @@ def test_a_notebook_reaches_what_its_cells_import(tmp_path: Path) -> None:
         notebook = made.load(write(tmp_path / f"{name[-1]}.ipynb", "#md # Title", "%matplotlib inline", name))
         graph = GuestProject(made, notebook).graph
         assert graph.any_reached(notebook.path, NEEDLE) == reaches
+
+
+def test_few_importers_are_named_and_many_are_not_gathered(tmp_path: Path) -> None:
+    users = {f"user{number}.py": "import shared\n" for number in range(4)}
+    made = project(tmp_path, {"shared.py": "", "alone.py": "import user0\n", **users})
+    shared, user, alone = tmp_path / "shared.py", tmp_path / "user0.py", tmp_path / "alone.py"
+    assert made.graph.few_importers(shared, 4) == tuple(tmp_path / name for name in users)
+    assert made.graph.few_importers(shared, 3) is None
+    assert made.graph.few_importers(user, 3) == (alone,)
+    assert made.graph.is_imported(user)
+    assert not made.graph.is_imported(alone)
+
+
+def test_files_that_share_a_common_name_with_very_many_are_not_looked_at(tmp_path: Path) -> None:
+    folders = {f"p{number}/{name}": "import utils\n" if name == "run.py" else "" for number in range(9)
+               for name in ("run.py", "utils.py")}  # fmt: skip
+    made = project(tmp_path, folders)
+    assert made.graph.few_importers(tmp_path / "p0" / "utils.py", 3) == (tmp_path / "p0" / "run.py",)
+    assert made.graph.few_importers(tmp_path / "p0" / "utils.py", 2) is None

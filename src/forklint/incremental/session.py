@@ -142,8 +142,8 @@ class Session:
     def library(self) -> StoredLibrary:
         """What the store knows of the files."""
         newer = frozenset(map(Path, self.difference.newer))
-        now = self._disk.now
-        return StoredLibrary(self._store, newer, now.files, now.presets, now.left_out)
+        digests = {path: row.digest for path, row in self._disk.known.items() if path not in self.difference.digests}
+        return StoredLibrary(self._store, digests, newer, self._disk.now)
 
     def _key(self, path: str) -> str:
         return f"{self._variant}:{path}"

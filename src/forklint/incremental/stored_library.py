@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from forklint.incremental import rows, tables
 from forklint.incremental.disk import Readable
 from forklint.incremental.rows import MalformedError
+from forklint.project.seen import Seen
 from forklint.summaries import codec
 
 WHOLE = "whole"
@@ -17,21 +18,20 @@ WHOLE = "whole"
 class StoredLibrary:
     """Summaries and terms from a store, as ``project.library`` describes them."""
 
-    def __init__(
-        self,
-        store: Readable,
-        newer: frozenset[Path],
-        files: Sequence[str] | None = None,
-        presets: Sequence[str] | None = None,
-        left_out: Sequence[str] | None = None,
-    ) -> None:
+    def __init__(self, store: Readable, digests: Mapping[str, str], newer: frozenset[Path], now: Seen) -> None:
+        """``digests``: of the files whose stamps say that they are as they were; ``now``: what a walk found."""
         self._store = store
+        self._digests = digests
         self.newer = newer
-        self.files = tuple(map(Path, files)) if files is not None else None
-        self.presets = tuple(map(Path, presets)) if presets is not None else None
-        self.left_out = tuple(left_out or ())
+        self.files = tuple(map(Path, now.files)) if now.files is not None else None
+        self.presets = tuple(map(Path, now.presets)) if now.presets is not None else None
+        self.left_out = tuple(now.left_out or ())
         self._ids: list[Path] | None = None
         self._is_whole: bool | None = None
+
+    def digest(self, path: Path) -> str | None:
+        """What stands for the content of a file that is as the store knows it; None for others."""
+        return self._digests.get(str(path))
 
     def summary(self, digest: str) -> codec.StoredSummary | None:
         """The summary of a content, by its digest; None if it is not known."""

@@ -1,7 +1,4 @@
-"""Who gives objects an attribute from outside their class: assignments, ``setattr``, texts that name it; by summaries.
-
-What a method stores on its own object says nothing of objects of other classes, so it does not count here.
-"""
+"""Who gives objects an attribute from outside their class: by assignment, ``setattr`` or a text that names it."""
 
 from __future__ import annotations
 
@@ -13,12 +10,10 @@ from forklint.project.index import Project
 from forklint.project.module import Module
 from forklint.project.trials import is_test_file
 from forklint.summaries.parts import DEFINITION, STORED
-from forklint.summaries.summary import CLASS, FUNCTION, MODULE, Scope, Summary
-from forklint.summaries.terms import WORD
+from forklint.summaries.stores import given_in, set_in
+from forklint.summaries.summary import CLASS, MODULE, Scope, Summary
+from forklint.summaries.terms import GIVEN, WORD
 
-SETTERS = frozenset({"setattr", "__setattr__", "patch", "object"})
-"""Last names of what sets an attribute that a text names: ``monkeypatch.setattr``, ``mock.patch.object``."""
-STATIC = "staticmethod"
 LOOK_UPS = frozenset({"get", "pop", "setdefault"})
 LONGEST_LIST = 400
 """Characters of the longest text that is read as a list of names: ``"width, depth"``."""
@@ -42,13 +37,13 @@ def giving_files(project: Project, name: str, modules: Iterable[Module]) -> list
     """The files that give an object an attribute of a name, as ``is_assigned_somewhere`` counts them."""
     first = next(iter(modules), None)
     is_trial = first is None or is_test_file(first.path)
-    paths = project.where(WORD, name)
+    paths = project.where(GIVEN, name)
     return [path for path in paths if (is_trial or not is_test_file(path)) and _gives(project, path, name)]
 
 
 def sets_by_text(summary: Summary, name: str) -> bool:
     """Whether a file sets an attribute that a text names on what is not the object of the method around it."""
-    return any(_sets_in(summary, number, name) for number in summary.by_attribute.get(name, ()))
+    return any(name in set_in(summary, number) for number in summary.by_attribute.get(name, ()))
 
 
 def is_nowhere(project: Project, name: str) -> bool:
@@ -71,37 +66,7 @@ def _gives_in(project: Project, path: Path, number: int, name: str) -> bool:
     summary = project.part(path, STORED, name)
     if summary is None or project.definition(path, DEFINITION, summary.outermost(number)) is None:
         return False
-    scope = summary.scopes[number]
-    for store in scope.stores:
-        owner, _, attribute = store.rpartition(".")
-        if attribute == name and not is_own_object(summary, number, owner):
-            return True
-    return _sets_in(summary, number, name)
-
-
-def _sets_in(summary: Summary, number: int, name: str) -> bool:
-    scope = summary.scopes[number]
-    sets = any(_sets_by_text(summary, number, call) for call in scope.calls)
-    return sets and any(text.rpartition(".")[2] == name for text in scope.strings)
-
-
-def _sets_by_text(summary: Summary, number: int, call: str) -> bool:
-    """Whether a call may set an attribute that a text names, on what is not the object of the method around it."""
-    owner, _, name = call.rpartition(".")
-    return name in SETTERS and not (owner and is_own_object(summary, number, owner))
-
-
-def is_own_object(summary: Summary, number: int, owner: str) -> bool:
-    """Whether a name, in a scope, is the object of the method around it, or the class itself."""
-    while number > 0:
-        scope = summary.scopes[number]
-        above = summary.scopes[scope.parent]
-        if scope.kind == FUNCTION and owner in scope.binds:
-            return above.kind == CLASS and STATIC not in scope.decorators and scope.parameters[:1] == (owner,)
-        if scope.kind == CLASS and scope.name == owner:
-            return True
-        number = scope.parent
-    return False
+    return name in given_in(summary, number)
 
 
 def _has(project: Project, path: Path, name: str) -> bool:

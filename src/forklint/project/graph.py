@@ -158,8 +158,10 @@ class ImportGraph:
         return self.project.answer("who imports a file", path, find, compared=True)
 
     def few_importers(self, path: Path, most: int) -> tuple[Path, ...] | None:
-        """The files that import a file directly; None if they are more than ``most``, or if so many name such a file
-        that they would all have to be looked at."""
+        """The files that import a file directly; None if they are more than ``most``.
+
+        None as well if very many name a file like it: they would all have to be looked at.
+        """
         key = (path, most)
         return self.project.answer("few who import a file", key, lambda: self._find_few(path, most), compared=True)
 

@@ -23,6 +23,9 @@ class Library(Protocol):
     newer: frozenset[Path]
     """Files that have changed, come or gone since ``where`` was written down."""
 
+    def digest(self, path: Path) -> str | None:
+        """What stands for the content of a file; None if the file is to be read for that."""
+
     def summary(self, digest: str) -> StoredSummary | None:
         """The summary of a content, by its digest; None if it is not known."""
 

@@ -307,8 +307,13 @@ class ProjectModules(ProjectFiles):
         """What the library knows of a file; None if that is nothing, or if its tree is at hand."""
         if path not in self._stored:
             asked = self._library if self._modules.get(path) is None else None
-            self._stored[path] = asked.summary(self.digest(path)) if asked is not None else None
+            self._stored[path] = asked.summary(self._digest_from(asked, path)) if asked is not None else None
         return self._stored[path]
+
+    def _digest_from(self, library: Library, path: Path) -> str:
+        """What stands for the content of a file, which need not be read if the library knows it."""
+        is_read = path in self._overlay or path in self._bytes
+        return (None if is_read else library.digest(path)) or self.digest(path)
 
     def where(self, kind: str, name: str) -> tuple[Path, ...]:
         """The files that have a term of a kind (see ``summaries.terms``), in the order of ``files``."""

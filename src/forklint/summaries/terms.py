@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from forklint.summaries.stores import given_names
 from forklint.summaries.summary import Summary, last_name
 
 WORD, CLASS, BASE, CALL, RENAMED, IMPORTED = "word", "class", "base", "call", "renamed", "imported"
-BOUND, PATH_ROOT, ANY = "bound", "path root", "any"
+BOUND, GIVEN, PATH_ROOT, ANY = "bound", "given", "path root", "any"
 """Kinds of term: any word of the text; a class that is defined; part of a base; the last name of what is called; the
 last name of what is given another name, by ``as``, by assignment or by ``partial``; a name in an import, of a module
-or of what is taken from one. BOUND is a name that the top level binds, or that ``__all__`` lists, PATH_ROOT ANY folder
-that the file makes modules importable from."""
-KINDS = (CLASS, BASE, CALL, RENAMED, IMPORTED, BOUND, PATH_ROOT)
+or of what is taken from one. BOUND is a name that the top level binds, or that ``__all__`` lists, GIVEN an attribute
+that the file stores on an object from outside its class, PATH_ROOT ANY folder that it makes modules importable from."""
+KINDS = (CLASS, BASE, CALL, RENAMED, IMPORTED, BOUND, GIVEN, PATH_ROOT)
 """The kinds that a summary tells; words are cut from bytes."""
 LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_" + bytes(range(128, 256))
 ONLY_LETTERS = bytes(byte if byte in LETTERS else ord(" ") for byte in range(256))
@@ -46,6 +47,7 @@ def terms(summary: Summary) -> Terms:
         RENAMED: frozenset(renamed),
         IMPORTED: frozenset(imported) - {""},
         BOUND: summary.top.binds | (summary.exports or frozenset()),
+        GIVEN: frozenset(given_names(summary)),
         PATH_ROOT: frozenset({ANY} if summary.path_roots else ()),
     }
 

@@ -6,12 +6,13 @@ import ast
 import re
 from pathlib import Path
 
-from forklint.members.attribute_stores import are_quoted, giving_files, is_own_object, sets_by_text
+from forklint.members.attribute_stores import are_quoted, giving_files, sets_by_text
 from forklint.project.index import External, Package, Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import dotted
 from forklint.rules.unknown_method.attributes import OWN_SETTINGS
+from forklint.summaries.stores import is_own_object
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Constant, Expression, Found, Instance, Made, Ref, Row, Table
 
