@@ -49,6 +49,8 @@ class ProjectFiles:
         self.asked: dict[str, int] = {}
         self._sought: dict[bytes, None] = {}
         self._patterns: dict[str, re.Pattern[bytes]] = {}
+        self._patterns_of: dict[Path, dict[str, re.Pattern[bytes]]] = {}
+        """Those that were looked for in each file."""
         self._digests: dict[Path, str] = {}
         self._reported: dict[str, int] = {}
         self._encoder = Encoder()
@@ -226,7 +228,8 @@ class ProjectFiles:
 
     def searches_changed(self, path: Path, before: bytes, after: bytes) -> Iterator[Fact]:
         """Give the facts of searches over bytes that a file answers otherwise than before."""
-        yield from changed_searches(path, before, after, self._sought, self._patterns.values())
+        patterns = self._patterns_of.get(path, {})
+        yield from changed_searches(path, before, after, self._sought, patterns.values())
 
     def shows(self, words: tuple[bytes, ...]) -> bool:
         """Whether any file of the project holds one of these words."""
@@ -236,7 +239,8 @@ class ProjectFiles:
         """Whether a pattern is found in the bytes of a file; each match holds one of ``words``, if there are any."""
 
         def search() -> bool:
-            self._patterns[written(pattern)] = pattern
+            text = written(pattern)
+            self._patterns[text] = self._patterns_of.setdefault(path, {})[text] = pattern
             self.questions.note(matching(path, pattern))
             data = self.bytes_of(path)
             return (not words or any(word in data for word in words)) and pattern.search(data) is not None
