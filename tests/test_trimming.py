@@ -166,3 +166,21 @@ def test_an_edit_leaves_nothing_that_knows_itself(linter: Linter, tmp_path: Path
         gc.set_debug(0)
         gc.garbage.clear()
         gc.enable()
+
+
+def test_what_is_needed_is_not_looked_for_again_until_more_is_loaded(
+    linter: Linter, tmp_path: Path, monkeypatch
+) -> None:
+    project, asked = linter.project, []
+    one, two = tmp_path / "one.py", tmp_path / "two.py"
+    linter.relint(one)
+    project.in_use, project.most_loaded = frozenset({one}), 1
+    project.trim_unused()
+    real = project._reports_in_use
+    monkeypatch.setattr(project, "_reports_in_use", lambda: asked.append(1) or real())
+    project.trim_unused()
+    assert not asked
+    linter.relint(two)
+    project.trim_unused()
+    assert asked
+    assert not project.is_loaded(two)

@@ -35,6 +35,8 @@ TREE_WEIGHT = 40
 MOST_LOADED = 96_000_000
 """Bytes of source whose trees are kept at a time. Fewer, and files that import each other in circles are parsed again
 and again."""
+MORE = 8
+"""Once an eighth of ``most_loaded`` was loaded besides, it pays to look for trees that can be forgotten."""
 WORTH_PRUNING = 100
 """Answers: to look through all that is known takes as long as it took to find a few."""
 MANY_SUMMARIES = 100
@@ -61,6 +63,8 @@ class ProjectModules(ProjectFiles):
         self._stored: dict[Path, StoredSummary | None] = {}
         """What the library knows of files of which only the imports were asked for."""
         self._loaded = 0
+        self._needed = 0
+        """Bytes of source of the trees that could not be forgotten the last time."""
         self._parsed: dict[Path, ast.Module] = {}
         """The tree of a file that was just replaced, until its module is asked for."""
         self.unparsed: dict[Path, bytes] = {}
@@ -155,12 +159,14 @@ class ProjectModules(ProjectFiles):
             self._dissolve_modules()
             self.forget()
 
-    def trim_unused(self) -> None:
+    def trim_unused(self, *, thoroughly: bool = False) -> None:
         """Forget those trees, once they are many, on which no report of the files ``in_use`` rests.
 
-        What was concluded without them is kept.
+        What was concluded without them is kept. Nothing is done until more were loaded, unless ``thoroughly``: to find
+        out what reports rest on takes as long as a report.
         """
-        if self._loaded <= self.most_loaded:
+        enough = self.most_loaded if thoroughly else max(self.most_loaded, self._needed + self.most_loaded // MORE)
+        if self._loaded <= enough:
             return
         needed = {fact[1] for fact in facts_under(self._reports_in_use(), held=True) if fact[0] == MODULE}
         unused = [path for path in self._modules if str(path) not in needed]
@@ -170,6 +176,7 @@ class ProjectModules(ProjectFiles):
             if module is not None:
                 self._loaded -= len(module.source.data)
                 module.dissolve()  # its nodes know each other in circles
+        self._needed = self._loaded
         self.weight = TREE_WEIGHT * self._loaded + self._bytes.size
 
     def prune(self, *, thoroughly: bool = False) -> None:
