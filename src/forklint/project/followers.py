@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Iterable, Iterator
 
 from forklint.project.answers import Answer, Fact, Rests
 
@@ -17,24 +16,31 @@ class Followers:
 
     def __init__(self, answers: Iterable[Answer]) -> None:
         """Take the answers that are remembered, and all that they rest on."""
-        self._of: dict[Fact | Answer, set[Answer]] = {}
+        self._of: dict[Fact | Answer, Answer | set[Answer]] = {}
+        """One follower is held as it is: most things have no more, and an empty set takes 200 bytes."""
         self.gathered = 0
         """How many answers were followed at first."""
         for self.gathered, answer in enumerate(_with_those_below(answers), 1):
             self.follow(answer)
 
-    def of(self, below: Fact | Answer) -> AbstractSet[Answer]:
+    def of(self, below: Fact | Answer) -> Collection[Answer]:
         """The followers of a fact or an answer."""
-        return self._of.get(below, frozenset())
+        return _all(self._of.get(below))
 
-    def take(self, below: Fact | Answer) -> AbstractSet[Answer]:
+    def take(self, below: Fact | Answer) -> Collection[Answer]:
         """The followers of a fact or an answer, which has none from now on."""
-        return self._of.pop(below, frozenset())
+        return _all(self._of.pop(below, None))
 
     def follow(self, answer: Answer) -> None:
         """Take in an answer, or what it rests on anew."""
         for below in answer.rests:
-            self._of.setdefault(below, set()).add(answer)
+            known = self._of.get(below)
+            if known is None:
+                self._of[below] = answer
+            elif isinstance(known, set):
+                known.add(answer)
+            elif known is not answer:
+                self._of[below] = {known, answer}
 
     def follow_below(self, rests: Rests) -> None:
         """Take in the answers of another project, such as that of a notebook, and all that they rest on."""
@@ -50,12 +56,18 @@ class Followers:
         left = []
         for below in rests:
             others = self._of.get(below)
-            if others is not None:
+            if isinstance(others, set):
                 others.discard(answer)
-                if not others:
-                    del self._of[below]
-                    left.append(below)
+            if others is answer or others == set():
+                del self._of[below]
+                left.append(below)
         return left
+
+
+def _all(followers: Answer | set[Answer] | None) -> Collection[Answer]:
+    if followers is None:
+        return ()
+    return followers if isinstance(followers, set) else (followers,)
 
 
 def _with_those_below(answers: Iterable[Answer]) -> Iterator[Answer]:

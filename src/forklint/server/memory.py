@@ -19,9 +19,9 @@ MOST_SET_ASIDE = 40
 """So often things are set aside, until everything is looked through though the user is typing."""
 MANY_SET_ASIDE = 5
 """So often, until everything is looked through as soon as the user pauses."""
-MOST_NEW = 400_000
+MOST_NEW = 200_000
 """So many blocks of memory more than after everything was looked through, until that is done though the user is typing:
-30 MB."""
+15 MB."""
 MANY_NEW = 60_000
 """So many, until it is done as soon as the user pauses. Memory that was in use once mostly stays with the process: it
 goes back to the system in pieces of a megabyte, and only those that hold nothing at all."""
