@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from forklint.knowledge.torch_api import torch_module
+from forklint.project.edges import PACKAGE
 from forklint.project.index import Project
 from forklint.project.meanings import Meanings
 from forklint.rules.unknown_method.torch_modules import is_module
-from forklint.summaries.summary import STAR, Summary
+from forklint.summaries.summary import STAR, Import, Summary
 
 TORCH = "torch"
+SOURCES = "src"
 Alias = tuple[str, str]
 """A dotted name of the file, and that of the module of torch which it may mean."""
 
@@ -34,10 +36,22 @@ def _find(project: Project, path: Path) -> Iterator[Alias]:
         if stars and root not in bound:
             yield from _given(project, path, root)
             yield from ((root, f"{star.module}.{root}") for star in stars if _has_module(star.module, root))
-        elif any(project.resolver.find(path, one.module, one.level) for one in imports):
+        elif any(_is_surely_ours(project, path, one) for one in imports):
             names = [root, *(f"{root}.{second}" for second in sorted(roots[root]))]
             for name in names:
                 yield from _given(project, path, name)
+
+
+def _is_surely_ours(project: Project, path: Path, one: Import) -> bool:
+    """Whether an import means a file of the project, rather than a package of the same name that is installed.
+
+    Python looks beside the script and in the folder of the project; a file elsewhere, ``../d2l.py``, may not be it.
+    """
+    found = project.resolver.find(path, one.module, one.level)
+    if found is None or one.level:
+        return found is not None
+    steps = one.module.count(".") + (found.name == PACKAGE)
+    return found.parents[steps] in {path.parent, project.root, project.root / SOURCES}
 
 
 def _given(project: Project, path: Path, name: str) -> Iterator[Alias]:
