@@ -15,6 +15,7 @@ MAKES = [
     "collate = sorted(rows, key=lambda row: row[0]) and (lambda batch: batch)\n",
     "def make_fn():\n    def collate_fn(batch):\n        return batch\n    return collate_fn\n",
     "def make_transform():\n    class Step:\n        pass\n    return Step()\n",
+    "def make_fn(app):\n    @app.kept\n    def run(batch):\n        return batch\n",
     "import threading\nlock = threading.Lock()\n",
     "from threading import Lock as L, Lock\nlock = Lock()\n",
     "import threading as t\nlock = t.Lock()\n",
@@ -40,6 +41,17 @@ def makes(folder: Path, text: str) -> bool:
 @pytest.mark.parametrize("text", MAKES)
 def test_makes_something(tmp_path: Path, text: str) -> None:
     assert makes(tmp_path, text)
+
+
+def test_an_edit_that_keeps_the_function_counts(tmp_path: Path) -> None:
+    path, text = tmp_path / "made.py", "def make_fn(size):\n    def half():\n        return size // 2\n    return half"
+    path.write_text(f"{text}()\n")
+    project = Project(tmp_path, Settings())
+    assert not may_make(project, path)
+    project.replace(path, f"{text}\n".encode())
+    assert may_make(project, path)
+    project.replace(path, f"{text.replace('half', 'third')}\n".encode())
+    assert may_make(project, path)
 
 
 @pytest.mark.parametrize("text", MAKES_NOT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -133,18 +133,21 @@ def _has_local(project: Project, path: Path) -> bool:
 
     A function that is nothing but called is not kept.
     """
+    return project.answer("keeps what is local", path, lambda: _keeps_local(project, path), compared=True)
+
+
+def _keeps_local(project: Project, path: Path) -> bool:
     summary = project.summary(path)
     scopes = summary.scopes if summary is not None else ()
     local = [scope for scope in scopes if _is_local(scopes, scope)]
-    names = sorted({scope.name for scope in local})
-    is_class = any(scope.kind == CLASS for scope in local)
-    return is_class or (bool(names) and project.matches(path, _named(tuple(names))))
+    if any(scope.kind == CLASS or scope.decorators for scope in local):
+        return True
+    return bool(local) and _named({scope.name for scope in local}).search(project.data(path)) is not None
 
 
-@cache
-def _named(functions: tuple[str, ...]) -> re.Pattern[bytes]:
+def _named(functions: Collection[str]) -> re.Pattern[bytes]:
     """What a text has that names one of some functions without a call of it."""
-    return re.compile(rf"(?<!def )\b(?:{'|'.join(functions)})\b(?!\s*\()".encode())
+    return re.compile(rf"(?<!def )(?<!\w)(?:{'|'.join(sorted(functions))})(?!\w|\s*\()".encode())
 
 
 def _is_local(scopes: Sequence[Scope], scope: Scope) -> bool:
