@@ -29,6 +29,8 @@ LOADING = re.compile(rb"(?i:dataset|loader)")
 OPEN = "open"
 CHOSEN = re.compile(r"\[\]$|\bgetattr\(\)$|(?:[._])(?:cls|class|klass|factory|backend)_?$")
 """What a call is spelt like that makes an object of a class which is chosen in a table, or given by others."""
+BEFORE = (r"[=(\[{*]", r"[=,] ", r"[A-Z0-9\"')\]]: ", r"return ", r"else ", r" or ", r"  ")
+"""What stands before a name that is handed on: none of it is an import, an annotation or a word of a sentence."""
 MAX_DEPTH = 6
 """How many calls deep a handle is followed."""
 MAX_LEADING = 2
@@ -270,5 +272,6 @@ def _spelt(names: frozenset[str]) -> frozenset[str]:
 
 
 def _handed_on(name: str) -> bytes:
-    start = rf"{name}(?<![\w.]{name})" if "." not in name else name.replace(".", r"\.")
-    return rf"{start}(?: if\b| else\b|[ \t]*(?:[,)\]}}]|$))".encode()
+    spelt = name.replace(".", r"\.")
+    before = "|".join(f"(?<={one}{spelt})" for one in BEFORE)
+    return rf"{spelt}(?:{before})(?: if\b| else\b|[ \t]*(?:[,)\]}}]|$))".encode()
