@@ -246,6 +246,7 @@ def test_what_an_edit_in_a_definition_changes() -> None:
     }  # fmt: skip
     assert facts(BEFORE, BEFORE.replace("return ", "x.y = ")) == CODE | BODY | {
         part("head", "A.f"), part("named", "x.y"), part("stored", "y"), part("reads", "x"), part("reads", "y"),
+        ("holds", "given", "y"),
     }  # fmt: skip
     base = {("holds", "base", "B"), ("holds", "base", "C"), part("bases"), part("definition", "A"), part("code", "A")}
     base |= {part(kind, name) for kind in ("reads", "bound") for name in "BC"}
