@@ -92,12 +92,13 @@ def is_imported_by_many(project: Project, path: Path) -> bool:
 
 
 def _find_senders(project: Project, path: Path) -> Iterator[Path]:
-    if not project.owns(path) or not may_make(project, path) or is_imported_by_many(project, path):
+    importers = project.graph.few_importers(path, MOST_IMPORTERS) if may_make(project, path) else None
+    if importers is None or not project.owns(path):
         return
     reaching = (one for one in sending_files(project) if one != path and project.graph.reaches(one, path))
     found = list(islice(reaching, MOST_SENDERS))
     yield from found
-    near = (path, *project.graph.importers(path)[:MOST_NEAR])
+    near = (path, *importers[:MOST_NEAR])
     beside = dict.fromkeys(other for one in near for other in project.graph.imports(one) if other not in found)
     owned = (one for one in beside if one != path and project.owns(one))
     yield from (one for one in owned if may_make_loader(project, one) or may_launch(project, one))
