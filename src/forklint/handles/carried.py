@@ -42,6 +42,8 @@ NOT_WHILE_ASKED = False
 """A function that calls itself leaves open what its other code does."""
 MAX_NESTING = 4
 """Through so many objects, each of which makes the next, a handle is followed."""
+TOLD_APART = 2
+"""Of the first of them, what each is made with counts; one that makes its like would be followed for ever more."""
 MOST_HOLDERS = 16
 """Of so many classes it is asked which dataset gets their objects, for one handle."""
 
@@ -166,7 +168,8 @@ class Handles:
 
         def built(part: ClassFacts, given: Arguments) -> Values:
             """What an object that is made on the way holds: the handles it keeps, marked as coming through it."""
-            kept = self.kept_by(part, given, nesting - 1)
+            is_told_apart = part is not facts and nesting > MAX_NESTING - TOLD_APART
+            kept = self.kept_by(part, given if is_told_apart else NOT_KNOWN, nesting - 1)
             return frozenset(Held(k.opened, via=k.via or part, own=k.own) for k in kept) if kept else NOTHING
 
         leaves = partial(self._leaves_open, nesting=nesting)
