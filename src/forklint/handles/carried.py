@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import count
 
 from forklint.datasets.carriers import receiver
 from forklint.datasets.classes import is_dataset, is_model
@@ -43,7 +44,9 @@ NOT_WHILE_ASKED = False
 MAX_NESTING = 4
 """Through so many objects, each of which makes the next, a handle is followed."""
 TOLD_APART = 2
-"""Of the first of them, what each is made with counts; one that makes its like would be followed for ever more."""
+"""Of the first of them, what each is made with counts; one that makes its like would be followed for ever more, ..."""
+MOST_TOLD_APART = 8
+"""... and so would those that make each other: it counts for so many of the objects that one constructor makes."""
 MOST_HOLDERS = 16
 """Of so many classes it is asked which dataset gets their objects, for one handle."""
 
@@ -165,10 +168,12 @@ class Handles:
 
     def _lifetimes(self, facts: ClassFacts | None, code: ast.AST, nesting: int) -> Lifetimes:
         """What follows handles through some code, of the objects of a class or of a function."""
+        told_apart = range(MOST_TOLD_APART if nesting > MAX_NESTING - TOLD_APART else 0)
+        number = count()
 
         def built(part: ClassFacts, given: Arguments) -> Values:
             """What an object that is made on the way holds: the handles it keeps, marked as coming through it."""
-            is_told_apart = part is not facts and nesting > MAX_NESTING - TOLD_APART
+            is_told_apart = part is not facts and next(number) in told_apart
             kept = self.kept_by(part, given if is_told_apart else NOT_KNOWN, nesting - 1)
             return frozenset(Held(k.opened, via=k.via or part, own=k.own) for k in kept) if kept else NOTHING
 
