@@ -16,6 +16,8 @@ MAKES = [
     "def make_fn():\n    def collate_fn(batch):\n        return batch\n    return collate_fn\n",
     "def make_transform():\n    class Step:\n        pass\n    return Step()\n",
     "def make_fn(app):\n    @app.kept\n    def run(batch):\n        return batch\n",
+    "class Masks:\n    @staticmethod\n    def fn():\n        def draw_fn():\n            pass\n        return draw_fn\n",
+    "class Masks:\n    def draw_fn(size):\n        return size\n    draw = draw_fn\n",
     "import threading\nlock = threading.Lock()\n",
     "from threading import Lock as L, Lock\nlock = Lock()\n",
     "import threading as t\nlock = t.Lock()\n",
@@ -27,6 +29,7 @@ MAKES_NOT = [
     "rows = sorted(rows, key=lambda row: row[0])\nrows.sort(key=lambda row: row.size)\n",
     "def outer_fn(sizes):\n    def half(size):\n        return size // 2\n    return [half(size) for size in sizes]\n",
     "import torch\ndef load_transform(path):\n    return torch.load(path)\n",
+    "class Masks:\n    @staticmethod\n    def draw_fn(size):\n        return size\ndraw = Masks.draw_fn\n",
     "import store\ntransform = store.create()\n",
     "def transform(batch):\n    return batch\n",
 ]

@@ -40,6 +40,8 @@ MAKING = re.compile(
 LAMBDA = re.compile(rb"(?<!\bkey=)\blambda\b")
 """One that may be kept: what sorts is only called."""
 BUILTINS = "builtins"
+STATIC = ("staticmethod",)
+"""Decorators of a function that pickle finds by the name of its class."""
 CACHES = (b"cache(",)
 """In each call of a memoizer."""
 
@@ -130,7 +132,7 @@ def _may_mean(summary: Summary, name: str, places: frozenset[str]) -> bool:
 
 
 def _has_local(project: Project, path: Path) -> bool:
-    """Whether a function of a file defines something, or a class a function that no object or class is passed to.
+    """Whether a function of a file defines something, or a class a function that is neither a method nor static.
 
     A function that is nothing but called is not kept.
     """
@@ -153,7 +155,8 @@ def _named(functions: Collection[str]) -> re.Pattern[bytes]:
 
 def _is_local(scopes: Sequence[Scope], scope: Scope) -> bool:
     above = scopes[scope.parent].kind if scope.parent > 0 else ""
-    is_plain = scope.kind == FUNCTION and scope.parameters[:1] not in {("self",), ("cls",)}
+    is_found = scope.parameters[:1] in {("self",), ("cls",)} or scope.decorators == STATIC
+    is_plain = scope.kind == FUNCTION and not is_found
     return scope.kind in {CLASS, FUNCTION} and (above == FUNCTION or (above == CLASS and is_plain))
 
 
