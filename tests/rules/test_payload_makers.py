@@ -16,7 +16,7 @@ MAKES = [
     "def make_fn():\n    def collate_fn(batch):\n        return batch\n    return collate_fn\n",
     "def make_transform():\n    class Step:\n        pass\n    return Step()\n",
     "def make_fn(app):\n    @app.kept\n    def run(batch):\n        return batch\n",
-    "class Masks:\n    @staticmethod\n    def fn():\n        def draw_fn():\n            pass\n        return draw_fn\n",
+    "class Masks:\n    @staticmethod\n    def fn():\n        def draw_fn(): ...\n        return draw_fn\n",
     "class Masks:\n    def draw_fn(size):\n        return size\n    draw = draw_fn\n",
     "import threading\nlock = threading.Lock()\n",
     "from threading import Lock as L, Lock\nlock = Lock()\n",
