@@ -743,6 +743,15 @@ PARAMETERS = {
     ),
     "of two callers": ("def f(n):\n    ask(n)\nf(1)\nf(2)", "positive"),
     "of two callers that agree": ("def f(n):\n    ask(n)\nf(2)\nf(2)", "2"),
+    "of a static method called by its class": (
+        "class A:\n    @staticmethod\n    def f(n, m):\n        ask(n)\nA.f(3, 4)",
+        "3",
+    ),
+    "of a method of the class called by its class": (
+        "class A:\n    @classmethod\n    def f(cls, n, m):\n        ask(n)\nA.f(3, 4)",
+        "3",
+    ),
+    "of a method called by its class": ("class A:\n    def f(self, n, m):\n        ask(n)\nA.f(A(), 3, 4)", "3"),
     "without callers": ("def f(n):\n    ask(n)", "?"),
     "by default": ("def f(n=3):\n    ask(n)\nf()", "3"),
     "that is handed on": ("def f(n):\n    ask(n)\ndef g(n):\n    f(n)\ng(3)", "3"),

@@ -12,6 +12,7 @@ from forklint.knowledge.loading import names as listed
 from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
+from forklint.project.spelling import is_static, takes_class
 from forklint.project.trials import is_test_file
 from forklint.records import dataclass
 from forklint.summaries.terms import WORD
@@ -192,8 +193,9 @@ def _symbol(project: Project, module: Module, node: ast.expr) -> Symbol | None:
 
 def _given(evaluator: Evaluator, module: Module, call: ast.Call, target: _Target) -> Arguments:
     given = arguments.of_call(evaluator, Expression(module, module.scope_at(call), call))
-    owner = target.function.owner
-    unbound = owner is not None and not target.is_constructor and isinstance(call.func, ast.Attribute)
+    called, owner = target.function.node, target.function.owner
+    is_method = owner is not None and not (target.is_constructor or is_static(called) or takes_class(called))
+    unbound = is_method and isinstance(call.func, ast.Attribute)
     if unbound and isinstance(_symbol(evaluator.project, module, call.func.value), ClassFacts):  # type: ignore[attr-defined]
         return given.without_first
     return given

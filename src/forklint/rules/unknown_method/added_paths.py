@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 from forklint.project.index import Project
+from forklint.project.nodes import nodes_below
+from forklint.project.spelling import last_name
 from forklint.summaries.path_roots import CWD
+from forklint.summaries.summary import Scope
 
 CHANGING = frozenset({"insert", "append", "extend"})
 """Methods of ``sys.path`` that add folders to it."""
@@ -17,7 +21,7 @@ def is_on_added_path(project: Project, path: Path, target: Path, name: str) -> b
 
     Any file may be the one that starts the program; of ``path`` itself also those folders count that only a run knows.
     """
-    if _adds_unknown(project, path):
+    if _adds_unknown(project, path, name):
         return True
     return any(
         found != target and project.has_file(found)
@@ -37,13 +41,39 @@ def _added(project: Project, path: Path) -> list[Path]:
     return found
 
 
-def _adds_unknown(project: Project, path: Path) -> bool:
-    """Whether a file puts a folder on the path, and no folder of it can be read."""
+def _adds_unknown(project: Project, path: Path, name: str) -> bool:
+    """Whether a file puts a folder on the path, and no folder of it can be read, before it imports a module.
+
+    A function does so too late for an import at the top level, unless it is called above that.
+    """
     summary = project.summary(path)
     if summary is None or summary.path_roots:
         return False
-    calls = (call.rpartition(".") for scope in summary.scopes for call in scope.calls)
+    changing = [one for one in summary.scopes if _changes_path(one)]
+    if not changing or summary.top in changing:
+        return bool(changing)
+    above = _called_above(project, path, name)
+    return above is None or any(one.name in above for one in changing)
+
+
+def _changes_path(scope: Scope) -> bool:
+    calls = (call.rpartition(".") for call in scope.calls)
     return any(owner == SYS_PATH and method in CHANGING for owner, _, method in calls)
+
+
+def _called_above(project: Project, path: Path, name: str) -> set[str] | None:
+    """The last names of what is called above the import of a module at the top level; None without such an import."""
+    module, called = project.module(path), set[str]()
+    for statement in module.tree.body if module is not None else ():
+        if isinstance(statement, (ast.Import, ast.ImportFrom)) and _imports(statement, name):
+            return called
+        called.update(last_name(node.func) for node in nodes_below(statement) if isinstance(node, ast.Call))
+    return None
+
+
+def _imports(statement: ast.Import | ast.ImportFrom, name: str) -> bool:
+    named = [statement.module or ""] if isinstance(statement, ast.ImportFrom) else [one.name for one in statement.names]
+    return any(f"{name}.".startswith(f"{one}.") for one in named if one)
 
 
 def _modules(folder: Path, name: str) -> tuple[Path, Path]:
