@@ -10,9 +10,10 @@ from forklint.knowledge.loading import names as listed
 from forklint.project import entries, scopes
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import nodes_below
-from forklint.project.spelling import first_parameter, is_name, last_name, takes_class, text_of
+from forklint.project.spelling import first_parameter, is_name, takes_class
 from forklint.values import arguments, calls, items
 from forklint.values import stores as changes
+from forklint.values.assigned import assigned, has_heir_with, has_own
 from forklint.values.callers import handed_up, is_super_call
 from forklint.values.model import (
     MOST_OPTIONS,
@@ -97,10 +98,10 @@ def stores(evaluator: Evaluator, owner: Instance, name: str) -> list[Expression 
 
 def _all_stores(evaluator: Evaluator, owner: Instance, name: str) -> list[Expression | None] | None:
     """The same; a part of what a call returns is written as an index of that call."""
-    facts = owner.facts
-    if any(sets_any(evaluator, one) for one in evaluator.project.ancestry(facts).classes):
+    facts, project = owner.facts, evaluator.project
+    if any(sets_any(evaluator, one) for one in project.ancestry(facts).classes):
         return None
-    if owner.made is None and any(_has_own(heir, name) for heir in evaluator.project.subclasses(facts)):
+    if owner.made is None and has_heir_with(project, facts, name):
         return None
     return _named_stores(evaluator, owner, name)
 
@@ -156,7 +157,7 @@ def _heirs_with(evaluator: Evaluator, owner: Instance, name: str) -> list[ClassF
     if owner.made is not None:
         return []
     heirs = islice(evaluator.project.subclasses(owner.facts), MOST_HEIRS)
-    return [one for one in heirs if _has_own(one, name)]
+    return [one for one in heirs if has_own(evaluator.project, one, name)]
 
 
 def _called_on(evaluator: Evaluator, owner: Instance, function: FunctionFacts) -> Frame | None:
@@ -194,8 +195,8 @@ def _find_stores(evaluator: Evaluator, facts: ClassFacts, name: str) -> list[tup
     for owner in evaluator.project.ancestry(facts).classes:
         for function in owner.methods.values():
             this = FunctionFacts(owner.module, function)
-            first = first_parameter(function)
-            found += [(this, _value(evaluator, this, name, *one)) for one in _assigned(function, first, name)]
+            given = assigned(evaluator.project, function, first_parameter(function)).get(name, ())
+            found += [(this, _value(evaluator, this, name, *one)) for one in given]
     return found
 
 
@@ -219,25 +220,6 @@ def kept_as(project: Project, facts: ClassFacts, parameter: str) -> Iterator[tup
         for attribute, value in entries.stored(statement, first_parameter(found[1])):
             if is_name(value.values[0] if isinstance(value, ast.BoolOp) else value, parameter):
                 yield attribute, statement
-
-
-def _has_own(facts: ClassFacts, name: str) -> bool:
-    """Whether a class has an attribute of its own, in its body or set by a method."""
-    if name in facts.scope.bindings:
-        return True
-    return any(_assigned(method, "self", name) for method in facts.methods.values())
-
-
-def _assigned(function: scopes.Function, first: str, name: str) -> list[tuple[ast.stmt, ast.expr | None]]:
-    """The statements of a method that assign to an attribute of its object, each with the value if it is plain."""
-    found: list[tuple[ast.stmt, ast.expr | None]] = []
-    for statement in scopes.statements(function.body):
-        found += [(statement, value) for attribute, value in entries.stored(statement, first) if attribute == name]
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-            named = dict(zip(("name", "tensor"), statement.value.args, strict=False))
-            is_it = last_name(statement.value.func) == "register_buffer" and text_of(named.get("name")) == name
-            found += [(statement, named.get("tensor"))] if is_it else []
-    return found
 
 
 def _stored(evaluator: Evaluator, owner: Instance, place: Expression | None, name: str) -> Found:
