@@ -12,7 +12,7 @@ from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.spelling import is_name, is_static, last_name, takes_class
 from forklint.runs import entry_points
-from forklint.values import arguments, by_name, calls, libraries, registering
+from forklint.values import arguments, by_name, calls, libraries, objects, registering
 from forklint.values.model import (
     NO_ARGUMENTS,
     NOT_KNOWN,
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 Callee = tuple[FunctionFacts, Instance | None]
 """A function, and the object that it is a method of."""
+AFTER_FIELDS = "__post_init__"
+"""What a constructor calls that is made of fields; they are not its arguments."""
 BOUND_TO_NOTHING = frozenset({"classmethod", "staticmethod"})
 COLLECTING = (ast.Starred, ast.List, ast.Tuple, ast.ListComp, ast.GeneratorExp)
 """What coroutines are collected in before they are handed on."""
@@ -75,7 +77,8 @@ def entered(topic: Topic, call: Expression, symbol: Symbol | None) -> Iterator[E
         running = runs(topic.evaluator, one)
         if running in {Running.AT_ONCE, Running.PERHAPS} or (running is Running.AWAITED and _is_awaited(call)):
             made = Instance(symbol, given, call) if isinstance(symbol, ClassFacts) else receiver
-            frame = Frame(one, kept.then(given), made, call.frame)
+            own = kept.then(given) if one.node.name != AFTER_FIELDS else NOT_KNOWN
+            frame = Frame(one, own, made, call.frame)
             yield Entry(one, frame, len(found) == 1 and running is not Running.PERHAPS)
         elif running is Running.BY_OTHERS:
             yield Entry(one, None, is_sure=len(found) == 1)
@@ -87,7 +90,7 @@ def callees(evaluator: Evaluator, function: Expression, symbol: Symbol | None) -
     """What calling an expression may enter, which may mean a symbol, with what a partial gives to it."""
     project, node = evaluator.project, function.node
     if isinstance(symbol, ClassFacts):
-        yield from _with_nothing(method(project, Instance(symbol), "__init__"))
+        yield from _with_nothing(_constructor(evaluator, symbol))
         return
     if isinstance(symbol, FunctionFacts):
         marks = {mark.id for mark in symbol.node.decorator_list if isinstance(mark, ast.Name)}
@@ -116,6 +119,12 @@ def _bound_elsewhere(evaluator: Evaluator, function: Expression) -> Iterator[Cal
             yield from filter(None, found)
 
 
+def _constructor(evaluator: Evaluator, facts: ClassFacts) -> Callee | None:
+    """What of the project runs when an object of a class is made."""
+    is_of_fields = objects.is_made_of_fields(evaluator, facts)
+    return method(evaluator.project, Instance(facts), AFTER_FIELDS if is_of_fields else "__init__")
+
+
 def _with_nothing(found: Callee | None) -> Iterator[tuple[Callee, Arguments]]:
     if found is not None:
         yield found, NO_ARGUMENTS
@@ -127,7 +136,7 @@ def _called(evaluator: Evaluator, found: Found) -> Iterator[tuple[Callee, Argume
     if isinstance(value, Instance):
         yield from _with_nothing(method(project, value, "__call__"))
     elif isinstance(value, Ref) and isinstance(value.symbol, ClassFacts):
-        yield from _with_nothing(method(project, Instance(value.symbol), "__init__"))
+        yield from _with_nothing(_constructor(evaluator, value.symbol))
     elif isinstance(value, Ref) and isinstance(value.symbol, FunctionFacts) and value.symbol.owner is None:
         yield (value.symbol, None), NO_ARGUMENTS
     elif isinstance(value, Made) and value.name in calls.PARTIAL:

@@ -1,4 +1,4 @@
-"""Conditions that tell a script from who imports it, and a notebook from a script."""
+"""Conditions that tell a script from who imports it, a notebook from a script, and who has set a start method."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from forklint.project.index import External, Value
 from forklint.project.module import FunctionFacts
 from forklint.project.nodes import nodes_below
-from forklint.project.spelling import text_of
+from forklint.project.spelling import last_name, text_of
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -123,3 +123,8 @@ def _reads(project: Project, module: Module, node: ast.AST) -> bool:
     return project.matches(module.path, NOTEBOOK) and any(
         isinstance(inner, ast.Name) and inner.id in NOTEBOOK_NAMES for inner in nodes_below(node)
     )
+
+
+def asks_for_method(test: ast.expr) -> bool:
+    """Whether a condition asks which start method is set: what it guards runs in the usual case that none is."""
+    return any(isinstance(node, ast.Call) and last_name(node.func) == "get_start_method" for node in nodes_below(test))

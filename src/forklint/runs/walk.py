@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 
 from forklint.project import entries
 from forklint.project.index import External
-from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, bodies, expressions, statements
-from forklint.project.spelling import last_name, text_of
-from forklint.runs import guards
+from forklint.project.spelling import text_of
+from forklint.runs import fields, guards
 from forklint.runs.calls import entered, method
 from forklint.runs.drawing import Drawing, by_call
 from forklint.runs.errors import caught_by, suppressed
@@ -190,7 +189,7 @@ class Walk:
     def _statement(self, scope: Scope, node: ast.stmt, chosen: list[ast.stmt] | None = None) -> Iterator[Step]:
         defaults = [value for _, value in entries.of_arguments(node.args)] if isinstance(node, FUNCTIONS) else ()
         for expression in (*expressions(node), *defaults):  # of a definition, too, these are evaluated where it stands
-            yield from self._expression(scope, expression)
+            yield from self.of_expression(scope, expression)
         yield from self._placed(node, self._topic.of_statement(self._module, scope, node))
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             yield from self._imports(node) if self._topic.follows_imports else ()
@@ -245,7 +244,7 @@ class Walk:
         inside = other = AT_ONCE.perhaps()
         if self._topic.by_machine:
             truth = self._conditions.truth(test)
-            asks = _asks_for_method(test)
+            asks = guards.asks_for_method(test)
             if not truth.true & truth.false:  # each world takes one branch
                 inside = other = AT_ONCE
             elif asks:
@@ -299,7 +298,7 @@ class Walk:
 
     # Expressions
 
-    def _expression(self, scope: Scope, node: ast.AST) -> Iterator[Step]:
+    def of_expression(self, scope: Scope, node: ast.AST) -> Iterator[Step]:
         """What evaluating an expression does, inner calls first; a comprehension runs once."""
         if isinstance(node, (ast.Lambda, *FUNCTIONS)):
             return
@@ -309,12 +308,12 @@ class Walk:
         parts: Iterable[ast.AST] = ast.iter_child_nodes(node)
         if isinstance(node, COMPREHENSIONS):
             for one in node.generators:
-                yield from self._expression(scope, one.iter)
+                yield from self.of_expression(scope, one.iter)
                 yield from self._drawn(scope, one.iter)
             tests = [test for one in node.generators for test in one.ifs]
             parts = [*tests, *([node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt])]
         for part in parts:
-            yield from self._expression(scope, part)
+            yield from self.of_expression(scope, part)
         if isinstance(node, ast.Call):
             yield from self._call(scope, node)
         elif isinstance(node, (ast.Starred, ast.YieldFrom)):
@@ -325,7 +324,7 @@ class Walk:
     def _choice(self, scope: Scope, node: ast.BoolOp | ast.IfExp) -> Iterator[Step]:
         """What ``and``, ``or`` and conditional expressions do; only their first part surely runs."""
         first, *others = (node.test, node.body, node.orelse) if isinstance(node, ast.IfExp) else node.values
-        yield from self._expression(scope, first)
+        yield from self.of_expression(scope, first)
         guard = self._guard(scope, first)
         if guard is not None:
             ways = [_guarded(one)[1] for one in (guard, guards.OPPOSITE[guard])]
@@ -334,7 +333,7 @@ class Walk:
         if isinstance(node, ast.BoolOp):
             ways = [ways[isinstance(node.op, ast.Or)]] * len(others)
         for part, way in zip(others, ways, strict=True):
-            yield from maybe(tuple(self._expression(scope, part)), way)
+            yield from maybe(tuple(self.of_expression(scope, part)), way)
 
     def _drawn(self, scope: Scope, node: ast.expr) -> Iterator[Step]:
         if self._topic.with_values:
@@ -370,6 +369,13 @@ class Walk:
         for function, frame, is_sure in entered(self._topic, here, symbol):
             step = Enters(function, frame, Place(self._module, call, f"calls {function.qualname}()"))
             yield from (step,) if is_sure else maybe((step,))
+        for made in fields.run_by(self._topic.evaluator, here, symbol) if self._topic.with_values else ():
+            yield from (made,) if isinstance(made, Enters) else self._elsewhere(made, Place(self._module, call))
+
+    def _elsewhere(self, there: Expression, place: Place) -> Iterator[Step]:
+        """What evaluating an expression of another place does, from where that is."""
+        for step in Walk(self._topic, there.module, there.frame).of_expression(there.scope, there.node):
+            yield behind(step, (place,), AT_ONCE) if isinstance(step, Event) else step
 
 
 def _guarded(guard: Guard) -> tuple[Kind, Way]:
@@ -390,8 +396,3 @@ def _may_leave(statement: ast.stmt) -> bool:
     """Whether a compound statement may end the function that it stands in."""
     inner = (one for body in bodies(statement) for one in statements(body))
     return any(isinstance(one, (ast.Return, ast.Raise)) for one in inner)
-
-
-def _asks_for_method(test: ast.expr) -> bool:
-    """Whether a condition asks which start method is set: what it guards runs in the usual case that none is."""
-    return any(isinstance(node, ast.Call) and last_name(node.func) == "get_start_method" for node in nodes_below(test))

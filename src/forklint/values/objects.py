@@ -298,6 +298,11 @@ def has_fields(evaluator: Evaluator, facts: ClassFacts) -> bool:
     return False
 
 
+def is_made_of_fields(evaluator: Evaluator, facts: ClassFacts) -> bool:
+    """Whether a class leaves it to its fields what its constructor does."""
+    return evaluator.project.method(facts, "__init__") is None and has_fields(evaluator, facts)
+
+
 def field_names(evaluator: Evaluator, facts: ClassFacts) -> list[str]:
     """The fields of a class, in the order in which its constructor takes them."""
     owners = reversed(evaluator.project.ancestry(facts).classes)
