@@ -26,7 +26,7 @@ FOUND = [
     ("hazards/wrong-samples.md", "FKL301"),
 ]
 SEEN = [
-    "hazards/bootstrapping-phase.md",
+    pytest.param("hazards/bootstrapping-phase.md", marks=pytest.mark.soak),
     "hazards/cannot-pickle.md",
     pytest.param("hazards/repeated-samples.md", marks=pytest.mark.soak),
     "hazards/same-random-numbers.md",
@@ -108,6 +108,7 @@ def test_the_variable_has_an_effect_after_the_fix(forklint, tmp_path: Path) -> N
     assert run(path) == "1 threads\n"
 
 
+@pytest.mark.soak
 def test_samples_are_right_after_the_fix(forklint, tmp_path: Path) -> None:
     path = saved("hazards/wrong-samples.md", tmp_path)
     forklint("--fix", cwd=tmp_path)

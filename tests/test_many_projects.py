@@ -38,6 +38,7 @@ def test_forgetting_changes_nothing_that_is_said(
     assert lint(Job(keeps=keeps), files, 1) == whole  # from what is kept, if it is
 
 
+@pytest.mark.soak
 def test_projects_that_are_done_take_no_memory(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_linters, "MOST_KEPT", 0)
     gc.collect()

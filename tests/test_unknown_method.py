@@ -98,6 +98,7 @@ def test_what_is_flagged_fails_when_it_runs() -> None:
     assert all(error.startswith(("AttributeError", "ImportError")) for error in said.values()), said
 
 
+@pytest.mark.soak
 def test_what_the_fix_leaves_runs(tmp_path: Path) -> None:
     scripts = []
     for number, name in enumerate(SCRIPTS):
@@ -113,6 +114,7 @@ def test_what_the_fix_leaves_runs(tmp_path: Path) -> None:
     assert set(run_all(scripts).values()) == {""}
 
 
+@pytest.mark.soak
 def test_what_is_spared_runs() -> None:
     assert set(run_all([FOLDER / name for name in GOOD]).values()) == {""}
 

@@ -78,6 +78,7 @@ def test_fixed_scripts_run_without_workers_on_a_mac(forklint, tmp_path: Path) ->
     assert run_as_on_a_mac(tmp_path) == dict.fromkeys(SCRIPTS, "loaded in the main process")
 
 
+@pytest.mark.soak
 def test_setting_the_count_alone_would_break_them(tmp_path: Path) -> None:
     for name in ("bad_startswith_darwin.py", "bad_match_platform.py", "bad_options_elsewhere.py"):
         text = (FIXTURES / name).read_text(encoding="utf-8")

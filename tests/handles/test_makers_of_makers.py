@@ -69,4 +69,4 @@ def test_classes_that_make_each_other_are_followed_in_proportion_as_well(tmp_pat
         text = PAIR.format(rights=calls("Right", "right", times), lefts=calls("Left", "left", times))
         return spent(tmp_path, text)
 
-    assert steps(20) < 4 * steps(10)
+    assert steps(12) < 5 * steps(6)

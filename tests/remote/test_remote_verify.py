@@ -161,6 +161,7 @@ def rows_of(path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
+@pytest.mark.soak
 def test_many_repositories_are_linted_once(
     run: Callable, address: str, repositories: list[Path], tmp_path: Path
 ) -> None:

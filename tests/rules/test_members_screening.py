@@ -41,6 +41,7 @@ def test_nothing_is_passed_over_that_the_facts_doubt(folder: Path) -> None:
     assert not [*unsafely_passed_over(project_of(folder))]
 
 
+@pytest.mark.soak
 def test_nor_where_methods_were_renamed() -> None:
     project = project_of(FIXTURES / "FKL501_unknown_method")
     chance = random.Random(501)

@@ -81,7 +81,7 @@ CASES = [
     Case("bad_pil_multipage", "StackFrames", data.stack_tiff, "PIL", pickles=True, harm="samples"),
 ]
 
-QUICK = {"hdf5_volumes", "zip_images", "jsonl_offsets", "iterable_stream"}
+QUICK = {"hdf5_volumes", "jsonl_offsets"}
 """Some kinds of handle; the others are read in the soak."""
 
 

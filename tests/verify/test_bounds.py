@@ -50,6 +50,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.soak
 def test_a_model_is_not_overwritten(folder: Path) -> None:
     (folder / "train.py").write_text(TRAIN.format(after='torch.save({"epoch": epoch}, "../best.pt")'))
     (finding,) = findings(folder)

@@ -85,6 +85,7 @@ def found_in(path: Path) -> tuple[Finding, Context]:
     return finding, context
 
 
+@pytest.mark.soak
 def test_a_fix_that_does_not_help_is_told_as_such(tmp_path: Path) -> None:
     need_torch()
     project = project_in(tmp_path)

@@ -95,6 +95,7 @@ def test_a_crash_that_leaks_semaphores(replay) -> None:
     assert re.search(r"encoder\.py:\d+:\d+: FKL602", seen.report)
 
 
+@pytest.mark.soak
 def test_a_bus_error_of_threads_that_write_one_mapped_file(replay) -> None:
     seen = replay("memmap_threads", "python", "features.py")
     assert seen.first == "The command was killed by SIGBUS (bus error) at features.py:19, in write."

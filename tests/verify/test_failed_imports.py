@@ -69,6 +69,7 @@ def test_a_missing_package_is_looked_for_once(tmp_path: Path, runner: Runner) ->
     assert all("no_such_package" in one.output for one in seen)
 
 
+@pytest.mark.soak
 def test_what_may_come_out_otherwise_is_run_each_time(tmp_path: Path, runner: Runner) -> None:
     """A class whose constructor imports, a program with other arguments, and a run that stands in for packages."""
     text = "class First:\n    def __init__(self): import no_such_package\n\nclass Second(First): ...\n"

@@ -113,6 +113,7 @@ def test_a_class_derived_from_a_known_loader_is_one(tmp_path: Path) -> None:
     assert seen.output.split("\n")[:3] == ["True 1", "[[1, 2], [3]]", "False"]
 
 
+@pytest.mark.soak
 def test_made_up_workers_of_a_known_loader_prove_nothing(tmp_path: Path) -> None:
     text = GRAPHS.format(module="loader", workers="num_workers=missing.count, ")
     text = text.replace("import torch\n", "import torch\nimport missing\n")

@@ -140,6 +140,7 @@ assert list(loader) == [[1, 3]]
 """
 
 
+@pytest.mark.soak
 def test_pieces_of_the_harness_on_odd_objects(tmp_path: Path) -> None:
     path = tmp_path / "pieces.py"
     path.write_text(PIECES.format(harness=str(HARNESS)))

@@ -97,6 +97,7 @@ def test_no_error_is_not_called_safe(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert proof.judgement.evidence == "fork, 2 workers, cpu: workers used it without an error"
 
 
+@pytest.mark.soak
 def test_a_line_that_no_worker_comes_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     proof = proved(tmp_path, monkeypatch, "True", 0, start_methods=("fork",))
     assert proof.verdict() == "refuted"

@@ -122,6 +122,7 @@ def test_a_misspelt_hook_is_proved_where_a_package_is_missing(prove, tmp_path: P
     assert "NotImplementedError" in found["evidence"]
 
 
+@pytest.mark.soak
 def test_with_all_packages_nothing_is_stood_in(prove, tmp_path: Path) -> None:
     (tmp_path / "data.py").write_text(MISSPELT.replace("no_such_package", "types").replace(".Compose([])", ""))
     found = prove("data.py", "FKL502")

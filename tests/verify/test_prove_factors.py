@@ -61,6 +61,7 @@ def planned(folder: Path, gpus: list[str]) -> proving.Planned:
     return plan
 
 
+@pytest.mark.soak
 def test_where_there_is_a_gpu_it_is_in_use_before_workers_start(tmp_path: Path) -> None:
     cells = [str(trial.factors) for trial in planned(tmp_path, ["NVIDIA H100"]).outcome.trials if trial.factors.device]
     assert cells == [

@@ -106,6 +106,7 @@ def test_a_child_that_dies_is_told_from_one_that_hangs(verdict) -> None:
     assert "the child crashes in `score`: this is no process to fork" in found["evidence"]
 
 
+@pytest.mark.soak
 def test_a_task_that_fails_by_itself_proves_nothing(verdict) -> None:
     text = POOL.format(size=512, rows=256).replace("float(number)", "float(undefined)")
     found = verdict(text)

@@ -57,6 +57,7 @@ def test_a_payload_that_cannot_be_pickled_does_not_hide_it(verdict) -> None:
     assert found["details"]["cells"] == {"fork": "control", "spawn": "confirmed"}
 
 
+@pytest.mark.soak
 def test_a_guard_by_other_words_is_refuted(verdict) -> None:
     """The rule cannot know this condition: what runs in the child decides."""
     need_torch()

@@ -67,6 +67,7 @@ def test_lmdb_with_its_lock(tmp_path: Path) -> None:
 SLOWLY = pytest.mark.soak
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     "name",
     ["kept-in-cache", pytest.param("kept-in-dictionary", marks=SLOWLY), pytest.param("kept-in-object", marks=SLOWLY)],
@@ -188,6 +189,7 @@ def test_closed_file_that_is_kept_cannot_be_pickled(tmp_path: Path) -> None:
     assert "(dataset.file, closed)" in proof.evidence("spawn")
 
 
+@pytest.mark.soak
 def test_lazy_handle_is_refuted(tmp_path: Path) -> None:
     proof = in_spite("lazy", tmp_path, **PRELOADED)
     assert proof.verdict() == "refuted"
@@ -215,6 +217,7 @@ def test_healthy_code_is_never_confirmed_again_and_again(name: str, tmp_path: Pa
     assert "confirmed" not in verdicts, verdicts
 
 
+@pytest.mark.soak
 def test_samples_that_depend_on_history_do_not_judge_a_handle(tmp_path: Path) -> None:
     pytest.importorskip("numpy")
     proof = as_it_is("file-and-generator", tmp_path)
@@ -370,6 +373,7 @@ def test_a_dataset_that_is_sent_without_its_handle(tmp_path: Path) -> None:
     assert "'NoneType' object has no attribute 'fileno'" in proof.judgement.evidence
 
 
+@pytest.mark.soak
 def test_what_a_worker_init_fn_raises_is_told_by_its_own_words(tmp_path: Path) -> None:
     write("file", tmp_path)
     (tmp_path / "data.py").write_text(HEAD + ONCE)

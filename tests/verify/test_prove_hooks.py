@@ -71,6 +71,7 @@ def test_what_is_not_found_is_confirmed(tmp_path: Path, text: str, evidence: str
     assert proof.judgement.evidence.startswith(evidence)
 
 
+@pytest.mark.soak
 def test_a_hook_that_another_module_supplies_is_there(tmp_path: Path) -> None:
     """The rule cannot see it: it is silent where the class itself has both."""
     (tmp_path / "added.py").write_text("def add(kind):\n    setattr(kind, '__get' + 'item__', lambda self, i: i)\n")

@@ -129,6 +129,7 @@ def test_shares_are_seen_though_the_stream_is_not_read_to_its_end(tmp_path: Path
     assert in_spite(write(tmp_path, init, body), samples=10).verdict() == "refuted"
 
 
+@pytest.mark.soak
 def test_shares_that_worker_init_fn_gives(tmp_path: Path) -> None:
     more = """
 def share(number):

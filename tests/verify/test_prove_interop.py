@@ -62,6 +62,7 @@ def test_a_second_call_is_confirmed(verdict) -> None:
     assert "at train.py:10 torch raises: Error: cannot set number of interop threads" in found["evidence"]
 
 
+@pytest.mark.soak
 def test_a_forked_worker_inherits_the_number(verdict) -> None:
     found = verdict(WORKER)
     assert found["verdict"] == "confirmed", found

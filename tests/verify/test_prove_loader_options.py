@@ -92,6 +92,7 @@ def test_settings_in_a_file(tmp_path: Path) -> None:
     assert prove(finding, tmp_path).verdict() == "confirmed"
 
 
+@pytest.mark.soak
 def test_what_is_taken_is_refuted(tmp_path: Path) -> None:
     proof = forced(tmp_path, option="timeout", num_workers=1, timeout=60)
     assert proof.verdict() == "refuted"

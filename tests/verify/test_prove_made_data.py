@@ -166,6 +166,7 @@ def test_another_part_that_is_no_handle_stays_in_the_way(tmp_path: Path) -> None
     assert proof.verdict() == "inconclusive", proof.judgement.evidence
 
 
+@pytest.mark.soak
 def test_clean_trials_refute_nothing(tmp_path: Path) -> None:
     """LMDB under fork: made-up stores show no harm, and none of that speaks for the real ones."""
     pytest.importorskip("lmdb")

@@ -85,6 +85,7 @@ def test_a_mask_that_is_another_one_when_the_program_runs_is_refuted(verdict, tm
     assert (found["verdict"], "key_padding_mask: bool" in found["evidence"]) == ("refuted", True), found
 
 
+@pytest.mark.soak
 def test_a_program_that_never_comes_to_the_call_is_no_answer_and_the_call_is_made(verdict) -> None:
     text = f"{HEAD}        return {CALLS['integers'][0]}\n\n\nprint(1)\n"
     found = verdict(text, "--")

@@ -63,6 +63,7 @@ def test_an_object_that_is_not_set_up_may_not_know_what_it_supplies(verdict, tmp
     assert "no attribute 'inner' on an uninitialized object" in found["evidence"]
 
 
+@pytest.mark.soak
 def test_a_look_up_that_finds_nothing_at_all_decides_nothing(verdict, tmp_path: Path) -> None:
     says_so = "(_ for _ in ()).throw(AttributeError(f'{name} is not known'))"
     look = f"object.__getattribute__(self, name) if name.startswith('__') else {says_so}"

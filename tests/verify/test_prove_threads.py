@@ -67,6 +67,7 @@ def test_a_variable_of_the_users_own_shell_does_not_decide(verdict) -> None:
     assert found["verdict"] == "confirmed"
 
 
+@pytest.mark.soak
 def test_a_line_that_is_never_reached_decides_nothing_and_nothing_is_trained(verdict, tmp_path: Path) -> None:
     text = 'import os\nimport sys\nimport torch\n\nif len(sys.argv) > 5:\n    os.environ["OMP_NUM_THREADS"] = "1"\n'
     text += 'print("begins")\nfor batch in torch.utils.data.DataLoader([1, 2]):\n    open("trained", "w").close()\n'

@@ -82,6 +82,7 @@ def test_a_value_that_another_module_shares_is_seen(verdict, tmp_path: Path) -> 
     assert (found["verdict"], found["evidence"]) == ("refuted", "fork, 2 workers: workers see the change from 0 to 1")
 
 
+@pytest.mark.soak
 def test_a_loader_that_is_not_reached_decides_nothing(verdict) -> None:
     found = verdict(SCRIPT.format(import_="", before="return"), "--start-method", "fork")
     assert found["verdict"] == "inconclusive"

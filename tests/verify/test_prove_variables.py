@@ -92,6 +92,7 @@ def test_a_variable_that_is_set_in_time_is_refuted(name: str, verdict) -> None:
     assert "although it was set late" in found["evidence"]
 
 
+@pytest.mark.soak
 def test_where_only_the_mechanism_can_be_seen_nothing_is_confirmed(verdict) -> None:
     found = verdict(late("MALLOC_TRIM_THRESHOLD_", "torch"))
     assert found["verdict"] == "not reproduced"

@@ -57,6 +57,7 @@ def test_a_batch_here_and_a_batch_there_hangs(verdict) -> None:
     assert "with the variable at false, it ends" in found["evidence"]
 
 
+@pytest.mark.soak
 def test_no_batch_before_the_fork_does_no_harm(verdict) -> None:
     """The rule does not ask what this process has tokenized by then; the run does."""
     found = verdict("print(tokenizer.encode('a b').ids)")

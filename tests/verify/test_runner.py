@@ -94,6 +94,7 @@ def test_forklint_ended_in_mid_trial_leaves_nothing(in_mid_trial, workplace, tmp
     assert within(5, lambda: is_clean(workplace, prefixes))
 
 
+@pytest.mark.soak
 def test_forklint_stopped_for_longer_than_its_trial_leaves_nothing(in_mid_trial, workplace, tmp_path):
     soon = "trials[0].__class__(**{**vars(trials[0]), 'seconds': 1})"
     call = f"import forklint.verify.runner as r; r.PATIENCE = 1; print(runner.run({soon}).ending.stopped_for)"

@@ -171,6 +171,7 @@ def test_without_a_fix_the_one_object_is_sent_by_value(verify) -> None:
     assert "with a minimal change it does not occur" in found["evidence"]
 
 
+@pytest.mark.soak
 def test_another_part_that_cannot_be_sent_is_no_proof_of_this_one(verify) -> None:
     """Without workers all is well, and with the lambda mended nothing is sent, either."""
     found = verify(
@@ -186,6 +187,7 @@ def test_another_part_that_cannot_be_sent_is_no_proof_of_this_one(verify) -> Non
     assert "with the fix" in found["evidence"]
 
 
+@pytest.mark.soak
 def test_a_stand_in_that_swallows_the_lambda_refutes_nothing(verify) -> None:
     keeps = "self.look = missing.transforms.Compose([missing.transforms.ToTensor()])"
     found = verify(HEAD.replace(keeps, "self.look = missing.fixed(lambda row: row) or (lambda row: row)"), "FKL204")

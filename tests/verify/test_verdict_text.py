@@ -95,6 +95,7 @@ def test_the_budget_is_how_long_a_race_is_provoked(tmp_path: Path) -> None:
     assert patient.cell("fork")["passes"] > 2
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the treatment is fork")
 def test_warnings_that_are_errors_do_not_end_a_trial(tmp_path: Path) -> None:
     """Such as that of more workers than cores, which is wanted here."""
