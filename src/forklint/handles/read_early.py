@@ -17,6 +17,7 @@ from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import is_before, nodes_below
 from forklint.project.scopes import FUNCTIONS, Kind, bodies
+from forklint.project.spelling import first_parameter, is_name
 from forklint.summaries.spelling import spelt
 from forklint.summaries.terms import CALL, WORD
 from forklint.values import callers, parameters
@@ -27,6 +28,8 @@ from forklint.values.numbers import Workers
 READING = {"iter": "__iter__", "next": "__iter__", "enumerate": "__iter__", "list": "__iter__"}
 """Functions that read what they are given, by the method that this calls."""
 ENTRIES = ("__getitem__", "__iter__", "__enter__")
+LIGHTNING = "Lightning"
+"""What the names of Lightning's modules begin with, whose ``setup`` comes before their loaders."""
 MOST_HOMES = 24
 """In so many files it is looked for other classes with a method of the same name."""
 
@@ -136,6 +139,25 @@ def _find_runs(project: Project, module: Module) -> Iterator[_Run]:
                     comes = comes and given.module.scope_at(owner) is given.scope
                     if comes and _goes_on_to(given.module, owner, given.node):
                         yield _Run(method, given.part(owner), loader)
+        if isinstance(source, Expression):
+            yield from (_Run(method, owner, loader) for method, owner in _run_by_others(project, source))
+
+
+def _run_by_others(project: Project, source: Expression) -> Iterator[tuple[str, Expression]]:
+    """Give what the constructor and Lightning's ``setup`` run of the attribute that another method loads."""
+    node, function = source.node, source.scope.node
+    owner = FunctionFacts(source.module, function).owner if isinstance(function, FUNCTIONS) else None
+    if owner is None or not isinstance(node, ast.Attribute) or not is_name(node.value, first_parameter(function)):  # type: ignore[arg-type]
+        return
+    is_module = any(name.rpartition(".")[2].startswith(LIGHTNING) for name in project.ancestry(owner).external)
+    for found in (project.method(owner, name) for name in (("__init__", "setup") if is_module else ("__init__",))):
+        if found is None or found[1] is function:
+            continue
+        before, names = FunctionFacts(found[0].module, found[1]), {f"{first_parameter(found[1])}.{node.attr}"}
+        for one in nodes_below(before.node):
+            method, read = _run(one) or ("", None)
+            if read is not None and spelt(read) in names and before.module.scope_at(read) is before.scope:
+                yield method, Expression(before.module, before.scope, read)
 
 
 def _run_at(project: Project, place: Expression, node: ast.AST, sources: _Sources) -> Iterator[tuple[str, ast.expr]]:

@@ -96,9 +96,10 @@ def _read(project: Project, module: Module, node: ast.Attribute) -> Iterator[Lac
     owner = project.resolve(module, scope, node.value)
     if not isinstance(owner, Module) or not is_certain(project, module, scope, node.value):
         return
-    summary = project.summary(module.path)
-    imports = summary.by_alias.get(dotted(node.value), ()) if summary is not None else ()
+    summary, spelling = project.summary(module.path), dotted(node.value)
+    imports = summary.by_alias.get(spelling, ()) if summary is not None else ()
     written = [f"{one.module}.{one.attribute}".strip(".") for one in imports if not one.level]
+    written += [spelling] if "." in spelling else []
     if not any(_may_be_another(project, module.path, owner.path, one, node.attr) for one in written):
         yield from _lacking(project, module, node, node.attr, owner)
 
@@ -131,6 +132,18 @@ def _asked(project: Project, path: Path, summary: Summary) -> Iterator[tuple[str
             targets = [_target(project, path, one) for one in imports]
             if all(one is not None and not _has(project, one, name) for one in targets):
                 yield alias, name
+    yield from _asked_in_full(project, path, summary, spellings)
+
+
+def _asked_in_full(project: Project, path: Path, summary: Summary, spellings: set[str]) -> Iterator[tuple[str, str]]:
+    """The same for modules that are imported and spelt by their whole names: ``import a.b`` and ``a.b.name``."""
+    whole = {one.module for one in summary.imports if not (one.attribute or one.level or one.is_renamed)}
+    for module in sorted(one for one in whole if "." in one):
+        names = {one.removeprefix(f"{module}.").partition(".")[0] for one in spellings if one.startswith(f"{module}.")}
+        target = _file(project, path, module, 0) if names else None
+        if target is not None:
+            lacking = (one for one in names if not one.startswith("__") and not _has(project, target, one))
+            yield from ((module, name) for name in sorted(lacking))
 
 
 def _target(project: Project, path: Path, one: Import) -> Path | None:
