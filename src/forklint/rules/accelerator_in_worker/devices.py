@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from forklint.knowledge.accelerators import accelerator_words
 from forklint.project.spelling import last_name
+from forklint.values import arguments
 from forklint.values.devices import devices
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression, Source
@@ -48,9 +49,9 @@ def used_by(project: Project, place: Expression) -> str:
     if name == "type" and call.args and _is_cuda_type(project.qualified(module, scope, call.args[0])):
         return "cuda"
     option = "map_location" if called in words.readers else "device"
-    given = next((keyword.value for keyword in call.keywords if keyword.arg == option), None)
     takes_one = name == "to" or called in words.loaders or called.startswith(("torch.", "torchvision."))
-    return kind_of(Evaluator(project), place.part(given)) if given is not None and takes_one else ""
+    given = arguments.of_call(Evaluator(project), place).keywords.get(option) if takes_one else None
+    return kind_of(Evaluator(project), given) if given is not None else ""
 
 
 def _is_cuda_type(name: str) -> bool:
@@ -63,7 +64,7 @@ def may_use(call: ast.Call) -> bool:
     name = last_name(call.func)
     if name in _names() or name.endswith("Tensor"):
         return True
-    return any(keyword.arg in {"device", "map_location"} for keyword in call.keywords)
+    return any(keyword.arg in {"device", "map_location", None} for keyword in call.keywords)
 
 
 @cache
