@@ -163,6 +163,7 @@ def test_selection(flake8: Flake8, project: Path, arguments: list[str], configur
     assert places(flake8(*arguments, "data.py", cwd=project).stdout) == [PLACE] * found
 
 
+@pytest.mark.soak
 def test_options_and_settings(flake8: Flake8, project: Path) -> None:
     def message(*arguments: str) -> str:
         return flake8("--select", "FKL", *arguments, "data.py", cwd=project).stdout

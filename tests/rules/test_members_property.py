@@ -8,6 +8,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import pytest
+
 from forklint.config import SettingsFinder
 from forklint.project.index import Project
 from forklint.rules.unknown_method.objects import Objects
@@ -154,6 +156,7 @@ def findings(rule: UnknownMethod, project: Project, *, screened: bool) -> set[tu
     return found
 
 
+@pytest.mark.soak
 def test_the_screen_changes_nothing_over_projects_put_together_by_chance(tmp_path: Path) -> None:
     chance = random.Random(501)
     total, skipped, parsed = 0, 0, 0

@@ -63,6 +63,7 @@ def test_a_model_is_not_overwritten(folder: Path) -> None:
     assert len(proof.observations) == 1, "and no worker is tried"
 
 
+@pytest.mark.soak
 def test_no_second_round_is_trained(folder: Path) -> None:
     """Nor is the second loader that one line iterates a second round of the first."""
     (folder / "train.py").write_text(TRAIN.format(after="pass"))

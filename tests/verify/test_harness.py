@@ -210,6 +210,7 @@ assert batched.__getitems__([1, 2]) == batched.__getitems__([1, 2]) != batched._
 """
 
 
+@pytest.mark.soak
 def test_noise_of_a_sample_in_a_subset_does_not_depend_on_its_batch(tmp_path: Path) -> None:
     need_torch()
     path = tmp_path / "subset.py"

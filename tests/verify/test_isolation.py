@@ -256,6 +256,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.soak
 def test_a_script_that_writes_its_data_first_is_confirmed_and_leaves_nothing(command, tmp_path: Path) -> None:
     pytest.importorskip("torch")
     (tmp_path / "train.py").write_text(TRAIN)

@@ -84,6 +84,7 @@ def test_elsewhere_spawn_alone_is_shown(tmp_path: Path) -> None:
     assert not (tmp_path / "trained").exists()
 
 
+@pytest.mark.soak
 def test_elsewhere_what_cannot_be_pickled_is_named(tmp_path: Path) -> None:
     judgement = prove(planned(tmp_path, "linux", kept="self.name = lambda: 1")).judgement
     assert judgement.verdict.value == "unsupported here"

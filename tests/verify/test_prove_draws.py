@@ -142,6 +142,7 @@ def test_workers_that_live_on_go_on_drawing(tmp_path: Path) -> None:
     assert "previous epoch" not in proof.judgement.evidence
 
 
+@pytest.mark.soak
 def test_a_constant_seed_of_workers(tmp_path: Path) -> None:
     text = GLOBALS + "\ndef worker_init_fn(worker_id):\n    np.random.seed(0)\n"
     proof = found(tmp_path, text, "Data(), num_workers=2, worker_init_fn=worker_init_fn", start_methods=("fork",))

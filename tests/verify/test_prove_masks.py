@@ -77,6 +77,7 @@ def test_the_call_of_the_program_itself(verdict, kind: str) -> None:
     assert words in found["evidence"]
 
 
+@pytest.mark.soak
 def test_a_mask_that_is_another_one_when_the_program_runs_is_refuted(verdict, tmp_path: Path) -> None:
     """The rule cannot see it: another module makes every comparison's float mask bool."""
     (tmp_path / "patched.py").write_text("import torch\ntorch.Tensor.float = lambda self: self\n")

@@ -44,6 +44,7 @@ def verdict(command, tmp_path: Path):
     return run
 
 
+@pytest.mark.soak
 def test_a_method_that_is_not_there(verdict) -> None:
     (found,) = verdict(SCRIPT, expect=1)
     assert found["verdict"] == "confirmed"

@@ -70,6 +70,7 @@ def test_entry_with_arguments(folder: Path) -> None:
     assert "samples differ from the control" in proof.judgement.evidence, "the split is the same in each trial"
 
 
+@pytest.mark.soak
 def test_entry_that_lacks_its_arguments(folder: Path) -> None:
     (folder / "train.py").write_text(TRAIN.format(options=", required=True"))
     (finding,) = findings(folder)

@@ -123,6 +123,7 @@ def test_a_program_that_fails_by_itself_proves_nothing(verify) -> None:
     assert "not with this torch" in found["evidence"]
 
 
+@pytest.mark.soak
 def test_a_lambda_is_confirmed_where_no_script_makes_the_call(verify) -> None:
     """A worker that begins was sent everything: that its first sample takes for ever does not matter."""
     found = verify(

@@ -58,6 +58,7 @@ def test_one_trial_is_run_again_by_its_name(command, project: Path) -> None:
     assert f"did you mean '{name}'" in wrong.stderr
 
 
+@pytest.mark.soak
 def test_a_factory_of_the_settings_gives_the_loader(command, project: Path) -> None:
     done = command("verify", ".", "--start-method", "spawn", cwd=project)
     assert done.returncode == 1, done.stdout + done.stderr
@@ -131,6 +132,7 @@ def _read(terminal: int) -> bytes:
         return b""
 
 
+@pytest.mark.soak
 def test_without_a_way_to_build_it_the_one_thing_to_do_is_named(command, project: Path) -> None:
     (project / "forklint.toml").write_text("")
     checked = (
