@@ -64,6 +64,7 @@ def test_all_is_freed_in_a_pause_if_much_is_out_of_use(monkeypatch: pytest.Monke
 
 def test_much_is_out_of_use_once_it_was_set_aside_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "TOO_LONG", -1.0)
+    monkeypatch.setattr(memory, "FEW", 0)
     monkeypatch.setattr(memory, "MANY_SET_ASIDE", 1)
     monkeypatch.setattr(memory.gc, "freeze", lambda: None)
     monkeypatch.setattr(memory.gc, "disable", lambda: None)

@@ -15,6 +15,8 @@ from typing import Any
 
 TOO_LONG = 0.03
 """Seconds of processor time for looking through what is new, from which on it is set aside, too."""
+FEW = 2_000
+"""So many blocks of memory more or fewer than after the last look: a file was asked for again that has not changed."""
 MOST_SET_ASIDE = 40
 """So often things are set aside, until everything is looked through though the user is typing."""
 MANY_SET_ASIDE = 5
@@ -36,7 +38,9 @@ class Collector:
         self._set_aside = 0
         self._is_due = False
         self._blocks = sys.getallocatedblocks()
-        """Blocks of memory in use after everything was looked through."""
+        """Blocks of memory in use after everything was looked through, ..."""
+        self._last = 0
+        """... and after what was new was."""
 
     @property
     def is_cluttered(self) -> bool:
@@ -50,6 +54,8 @@ class Collector:
 
     def sweep(self) -> None:
         """Free what is out of use among what is new."""
+        if abs(sys.getallocatedblocks() - self._last) < FEW:
+            return
         begin = time.thread_time()  # whatever else the machine does
         gc.collect()
         self._give_back()
@@ -57,7 +63,8 @@ class Collector:
         if time.thread_time() - begin > TOO_LONG:
             gc.freeze()
             self._set_aside += 1
-        self._blocks = min(self._blocks, sys.getallocatedblocks())
+        self._last = sys.getallocatedblocks()
+        self._blocks = min(self._blocks, self._last)
         if self._set_aside > MOST_SET_ASIDE or self._new > MOST_NEW:
             self.sweep_all()
 
@@ -69,7 +76,7 @@ class Collector:
             gc.freeze()
             self._give_back()
             self._is_due, self._set_aside = False, 0
-            self._blocks = sys.getallocatedblocks()
+            self._blocks = self._last = sys.getallocatedblocks()
 
 
 def _trimming() -> Callable[[], Any]:
