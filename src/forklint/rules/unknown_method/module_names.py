@@ -172,9 +172,14 @@ def _root(target: Path, name: str) -> Path:
 
 
 def _is_inner(project: Project, path: Path, target: Path, name: str) -> bool:
-    """Whether a module that is imported from the top stands in a package, and is found there only by its scripts."""
+    """Whether a module that is imported from the top stands in a package, and is found there only by its scripts.
+
+    A file that imports by dots is none of them, and no file means itself: an installed package has the same name.
+    """
     root = _root(target, name)
-    return root != path.parent and project.has_file(root / INIT)
+    if root == path.parent:
+        return target == path or any(one.level for one in project.imports(path))
+    return project.has_file(root / INIT)
 
 
 def _may_be_another(project: Project, path: Path, target: Path, written: str, name: str) -> bool:
