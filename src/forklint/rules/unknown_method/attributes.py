@@ -28,6 +28,8 @@ from forklint.summaries.terms import CALL, WORD
 SELF = "self"
 SETTER, CLASS = "setattr", "__class__"
 EVERY_OBJECT = frozenset(dir(object))
+OF_CONTAINERS = frozenset[str]().union(*map(dir, (dict, list, tuple, set, str)))
+"""What an object has whose annotation names the class of what is in it."""
 NO_METHODS = frozenset({"training", "dump_patches", "call_super_init", "T_destination"})
 """What every module of torch has and nobody can call."""
 OWN_SETTINGS = frozenset({"args", "opt", "opts", "cfg", "conf", "config", "namespace", "hparams", "params", "parser"})

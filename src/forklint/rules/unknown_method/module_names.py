@@ -235,26 +235,29 @@ def _find_whether(project: Project, path: Path, name: str) -> bool:
         if summary is None or one in summary.top.binds:
             return True
     stars = [one for one in project.imports(path) if one.attribute == STAR]
-    if stars and (_takes_all_from_outside(project, path) or project.stars.giving(path, name)):
+    if stars and (_takes_what_is_unsaid(project, path) or project.stars.giving(path, name)):
         return True
     is_below = project.resolver.find(path, name, level=1) or project.resolver.is_package(path, name, level=1)
     return bool(is_below) and path.name == INIT
 
 
-def _takes_all_from_outside(project: Project, path: Path) -> bool:
-    """Whether a module has all that a module outside the project has, by a star or by several."""
+def _takes_what_is_unsaid(project: Project, path: Path) -> bool:
+    """Whether a module has what the text of the project does not say, by a star or by several.
+
+    That is all of a module outside of it, or what a module gives itself under computed names.
+    """
 
     def find() -> bool:
         waiting = [path]
         for module in waiting:
             for one in (one for one in project.imports(module) if one.attribute == STAR):
                 target = project.resolver.find(module, one.module, one.level)
-                if target is None:
+                if target is None or any(word.encode() in project.data(target) for word in MAKING):
                     return True
                 waiting += [target] if target not in waiting else []
         return False
 
-    return project.answer("takes all from outside", path, find, compared=True)
+    return project.answer("takes what is unsaid", path, find, compared=True)
 
 
 def _may_be_built(project: Project, name: str) -> bool:

@@ -22,7 +22,7 @@ from forklint.project.spelling import (
     first_parameter,
     is_name,
 )
-from forklint.rules.unknown_method.attributes import Attributes, missed_on_classes
+from forklint.rules.unknown_method.attributes import OF_CONTAINERS, Attributes, missed_on_classes
 from forklint.rules.unknown_method.callables import callables
 from forklint.rules.unknown_method.constructions import may_be_object, moves, stores, takes
 from forklint.rules.unknown_method.failing_imports import FailingImports
@@ -154,7 +154,7 @@ class Objects:
 
     def _supplied_by_nobody(self, said: Owner | None, names: set[str]) -> set[str]:
         """Those of some names that no object has which may be passed for one of the class that an annotation says."""
-        left = {name for name in names - OF_WRAPPERS if is_nowhere(self.project, name)}
+        left = {name for name in names - OF_WRAPPERS - OF_CONTAINERS if is_nowhere(self.project, name)}
         if isinstance(said, ClassFacts):
             return {one for one in left if not self.suppliers.may_give_self(said, one)}
         return {one for one in left if said is not None and nearest(one, said.offered).misspelt}

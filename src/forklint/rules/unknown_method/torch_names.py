@@ -87,6 +87,8 @@ def _read(project: Project, module: Module, node: ast.Attribute) -> Iterator[Mis
     owner = lacking_module(symbol.name) if isinstance(symbol, External) else None
     if owner is None or not isinstance(symbol, External) or symbol.name != f"{owner.path}.{node.attr}":
         return
+    if project.resolver.find(module.path, dotted(node.value), 0) is not None:
+        return  # ``distributions.torch``, a module of the project, whatever its package imports by this name
     root = ast.unparse(node).partition(".")[0]
     if not is_certain(project, module, module.scope_at(node), ast.Name(root)):
         return  # another import of the name may be the one that counts
