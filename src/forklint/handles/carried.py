@@ -173,7 +173,7 @@ class Handles:
 
         def built(part: ClassFacts, given: Arguments) -> Values:
             """What an object that is made on the way holds: the handles it keeps, marked as coming through it."""
-            is_told_apart = part is not facts and next(number) in told_apart
+            is_told_apart = part != facts and next(number) in told_apart
             kept = self.kept_by(part, given if is_told_apart else NOT_KNOWN, nesting - 1)
             return frozenset(Held(k.opened, via=k.via or part, own=k.own) for k in kept) if kept else NOTHING
 

@@ -6,12 +6,10 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from forklint.knowledge.loading import names as listed
-from forklint.project import entries
 from forklint.project.module import ClassFacts
 from forklint.runs.calls import callee
 from forklint.runs.trace import Enters, Place
-from forklint.values import arguments, calls, objects
+from forklint.values import arguments, objects
 from forklint.values.model import NO_ARGUMENTS, Expression, Frame
 
 if TYPE_CHECKING:
@@ -37,18 +35,8 @@ def run_by(evaluator: Evaluator, call: Expression, symbol: Symbol | None) -> Ite
 
 def _factory(evaluator: Evaluator, facts: ClassFacts, name: str) -> Expression | None:
     """The function that gives a field its default: ``field(default_factory=...)``."""
-    for owner in evaluator.project.ancestry(facts).classes:
-        bindings = owner.scope.bound(name)
-        value = bindings[0].value if len(bindings) == 1 else None
-        if bindings:
-            place = Expression(owner.module, owner.scope, value) if isinstance(value, ast.Call) else None
-            is_field = place is not None and _is_field(evaluator, place)
-            given = dict(entries.of_call(value)) if is_field else {}  # type: ignore[arg-type]
-            factory = given.get("default_factory") or given.get("factory")
-            return place.part(factory) if factory is not None and place is not None else None
-    return None
-
-
-def _is_field(evaluator: Evaluator, call: Expression) -> bool:
-    function = call.node.func  # type: ignore[attr-defined]
-    return calls.qualified(evaluator, call.part(function)) in listed("objects", "fields")
+    declared = objects.given_to_field(evaluator, facts, name)
+    if declared is None or not objects.is_field(evaluator, declared):
+        return None
+    factory = objects.factory_in(declared)
+    return declared.part(factory) if factory is not None else None

@@ -330,27 +330,40 @@ def _field(evaluator: Evaluator, owner: Instance, name: str) -> Found:
 
 
 def _field_default(evaluator: Evaluator, facts: ClassFacts, name: str, *, by_default: bool) -> Found:
-    for owner in evaluator.project.ancestry(facts).classes:
-        bindings = owner.scope.bound(name)
-        if not bindings:
-            continue
-        value = bindings[0].value if len(bindings) == 1 else None
-        if value is None:
-            return NOTHING
-        place = Expression(owner.module, owner.scope, value)
-        if isinstance(value, ast.Call):
-            func = calls.qualified(evaluator, place.part(value.func))
-            if func in listed("objects", "fields"):
-                return _declared(evaluator, place, value, name, by_default=by_default)
-        return told(evaluator.find(place), place, name, by_default=by_default)
-    return NOTHING
+    place = given_to_field(evaluator, facts, name)
+    if place is not None and is_field(evaluator, place):
+        return _declared(evaluator, place, name, by_default=by_default)
+    return told(evaluator.find(place), place, name, by_default=by_default) if place is not None else NOTHING
 
 
-def _declared(evaluator: Evaluator, place: Expression, call: ast.Call, name: str, *, by_default: bool) -> Found:
+def given_to_field(evaluator: Evaluator, facts: ClassFacts, name: str) -> Expression | None:
+    """What the body of a class, or of one above it, gives a field; None if nothing does, or several lines."""
+    owner = next((one for one in evaluator.project.ancestry(facts).classes if one.scope.bound(name)), None)
+    bindings = owner.scope.bound(name) if owner is not None else []
+    value = bindings[0].value if len(bindings) == 1 else None
+    return Expression(owner.module, owner.scope, value) if owner is not None and value is not None else None
+
+
+def is_field(evaluator: Evaluator, place: Expression) -> bool:
+    """Whether an expression declares a field: ``field(default=4)``."""
+    node = place.node
+    return isinstance(node, ast.Call) and calls.qualified(evaluator, place.part(node.func)) in listed(
+        "objects", "fields"
+    )
+
+
+def factory_in(declaration: Expression) -> ast.expr | None:
+    """What ``field(default_factory=...)`` calls for each object; None for a field without."""
+    given = dict(entries.of_call(declaration.node))  # type: ignore[arg-type]
+    return given.get("default_factory") or given.get("factory")
+
+
+def _declared(evaluator: Evaluator, place: Expression, name: str, *, by_default: bool) -> Found:
     """What ``field(default=4)`` and ``Field(4, ...)`` declare, or a factory without arguments makes."""
-    given = dict(entries.of_call(call))
-    value = given.get("default") or (call.args[0] if call.args else None)
-    factory = given.get("default_factory") or given.get("factory")
+    call = place.node
+    assert isinstance(call, ast.Call)  # noqa: S101 - it declares a field
+    value = dict(entries.of_call(call)).get("default") or (call.args[0] if call.args else None)
+    factory = factory_in(place)
     if value is not None:
         return told(evaluator.find(place.part(value)), place.part(value), name, by_default=by_default)
     if isinstance(factory, ast.Lambda):
