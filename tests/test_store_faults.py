@@ -534,13 +534,15 @@ while True:
             before = self.turn_of(file)
             process = started(file, self.TURNS)
             assert process.stdout is not None
-            process.stdout.readline()
-            time.sleep(dice.random() * 0.1)
-            process.send_signal(signal.SIGKILL)
-            output, errors = process.communicate()
-            assert errors == ""
-            last = int((output.splitlines() or [str(before + 1)])[-1])
-            assert self.turn_of(file) - last in {0, 1}
+            assert process.stderr is not None
+            with process.stdout as output, process.stderr as errors, process:
+                lines = [output.readline()]
+                time.sleep(dice.random() * 0.1)
+                process.send_signal(signal.SIGKILL)
+                lines += output  # communicate() would lose what was read ahead
+                assert errors.read() == ""
+            assert int(lines[0]) == before + 1
+            assert self.turn_of(file) - int(lines[-1]) in {0, 1}
 
     @pytest.mark.parametrize("place", [0, 1, 7, 49])
     def test_within_a_transaction(self, file: Path, place: int) -> None:
