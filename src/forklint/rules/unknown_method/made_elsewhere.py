@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 SELVES = frozenset({SELF, "cls"})
 PROPERTIES = frozenset({"property", "cached_property", "functools.cached_property"})
+DEEPEST = 2
+"""So many attributes are followed from an object to one that it holds: ``trainer.model.encoder``."""
 MOST_CLASSES = 4
 """A function that makes more kinds of objects does not tell of which kind the one is that it returns."""
 
@@ -44,7 +46,7 @@ class MadeElsewhere:
             return frozenset()
         found: set[tuple[str, str]] = set()
         for receiver, names in _used(summary).items():
-            for owners in self._makers(path, summary, receiver) if names else ():
+            for owners in filter(None, self._makers(path, summary, receiver)) if names else ():
                 found.update((receiver, name) for name in names if all(self._lacks(one, name) for one in owners))
         return frozenset(found)
 
@@ -53,12 +55,25 @@ class MadeElsewhere:
 
     def _makers(self, path: Path, summary: Summary, receiver: str) -> Iterator[list[Named]]:
         """Give, for each value of a variable or attribute, the classes of which that may be an object."""
+        holder, _, attribute = receiver.rpartition(".")
+        if holder and holder not in SELVES:
+            yield from self._held(path, summary, holder, attribute)
+        elif not holder and receiver in summary.by_alias:
+            yield [one for one in self._screening.imported(path, receiver) if isinstance(one, Definition)]
         sources = {receiver, *_behind_property(summary, receiver)}
         callees = {_callee(value) for one in sources for _, value in summary.by_target.get(one, ())}
         for callee in sorted(callees - {""}):
             owners = self._made_by(path, callee)
             if owners:
                 yield owners
+
+    def _held(self, path: Path, summary: Summary, holder: str, attribute: str) -> Iterator[list[Named]]:
+        """Give, for each value of an attribute of an object, the classes of which that may be an object."""
+        holders = {one for owners in self._makers(path, summary, holder) for one in owners}
+        for one in sorted(one for one in holders if isinstance(one, Definition)):
+            home = self._project.summary(one.path)
+            callees = _kept(home, one.number, attribute) if home is not None else ()
+            yield from (self._made_by(one.path, callee) for callee in sorted(callees))
 
     def _made_by(self, path: Path, callee: str) -> list[Named]:
         """The classes of which a call may give an object: itself one, or what a function or class method makes."""
@@ -86,16 +101,31 @@ class MadeElsewhere:
         return ()
 
 
+def _kept(summary: Summary, number: int, attribute: str) -> set[str]:
+    """The dotted names whose call, in a class or its methods, may make what an attribute holds; of a field, any name.
+
+    ``field(default_factory=Settings)`` calls one of those that stand in the body of the class.
+    """
+    inside = summary.below(number)
+    stored = summary.by_target.get(f"{SELF}.{attribute}", ())
+    callees = {_callee(value) for at, value in stored if at in inside} - {""}
+    is_field = any(at == number for at, _ in summary.by_target.get(attribute, ()))
+    return callees | summary.scopes[number].bare if is_field else callees
+
+
 def _used(summary: Summary) -> dict[str, set[str]]:
     """The names that are read or called, by the variable or ``self.attribute`` in front of them."""
     found: dict[str, set[str]] = {}
     spellings = {one for scope in summary.scopes for one in (*scope.calls, *(scope.dotted - scope.stores))}
     for spelling in spellings:
         parts = spelling.split(".")
-        length = 2 if parts[0] == SELF else 1
-        name = parts[length] if len(parts) > length else ""
-        if name.isidentifier() and name not in EVERY_OBJECT and not name.startswith("__"):
-            found.setdefault(".".join(parts[:length]), set()).add(name)
+        nearest = 2 if parts[0] == SELF else 1
+        for length in range(nearest, min(len(parts), nearest + DEEPEST + 1)):
+            name = parts[length]
+            if not name.isidentifier():
+                break
+            if name not in EVERY_OBJECT and not name.startswith("__"):
+                found.setdefault(".".join(parts[:length]), set()).add(name)
     return found
 
 

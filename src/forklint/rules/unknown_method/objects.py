@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import takewhile
 
 from forklint.knowledge.torch_api import ApiNames, gone_from
 from forklint.members.attribute_stores import is_assigned_somewhere, is_nowhere
@@ -15,7 +14,7 @@ from forklint.members.version_tests import is_chosen_by_version
 from forklint.project.guard import is_for_type_checkers
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
-from forklint.project.nodes import nodes_below, start_of
+from forklint.project.nodes import start_of
 from forklint.project.scopes import FUNCTIONS, Kind, Scope
 from forklint.project.spelling import (
     dotted,
@@ -30,7 +29,7 @@ from forklint.rules.unknown_method.filled_objects import FilledObjects
 from forklint.rules.unknown_method.givers import Givers
 from forklint.rules.unknown_method.lacking import Lacking
 from forklint.rules.unknown_method.nearest import Nearest, is_slip, nearest
-from forklint.rules.unknown_method.owners import WRAPPERS, Owner, Owners
+from forklint.rules.unknown_method.owners import OF_WRAPPERS, WRAPPERS, Owner, Owners, is_unaware
 from forklint.rules.unknown_method.read_names import alike, may_be_inner
 from forklint.rules.unknown_method.receivers import Calls
 from forklint.rules.unknown_method.screening import Screening
@@ -45,8 +44,6 @@ Made = dict[tuple[Scope, str], tuple[Owner, set[str]]]
 SELVES = ("self", "cls")
 COMPUTED = re.compile("_|weight|bias|parametrizations")
 """So begin attributes that layers of torch give themselves under computed names: ``weight_ih_l0``."""
-OF_WRAPPERS = frozenset({"module", "_orig_mod"})
-"""Where they, and what `torch.compile` makes, keep it: they are passed where the module is asked for."""
 
 
 class Objects:
@@ -195,7 +192,13 @@ class Objects:
 
     def _may_be_changed(self, module: Module, use: ast.Attribute) -> bool:
         """Whether what a name is used on may get other attributes, or another value, elsewhere."""
-        name = dotted(use.value)
+        value = use.value
+        while isinstance(value, ast.Attribute) and not is_name(value.value, "self"):
+            holders = self._valued.classes(module, value.value)
+            if not holders or any(self._is_stored_elsewhere(one, value.attr) for one in holders):
+                return True
+            value = value.value
+        name = dotted(value)
         if name.startswith("self."):
             facts = self._class_around(module, use, "self")
             return facts is None or self._is_stored_elsewhere(facts, name.partition(".")[2])
@@ -211,7 +214,7 @@ class Objects:
         if call is not None:
             found = self._confirmed(module, call, owner)
             if found is not None and valued.perhaps:
-                return replace(found, perhaps=True) if self._is_unaware(module, use) else None
+                return replace(found, perhaps=True) if is_unaware(module, use) else None
             return found
         if not isinstance(owner, ClassFacts):
             is_plain = not valued.perhaps and COMPUTED.match(use.attr) is None
@@ -222,17 +225,6 @@ class Objects:
         near = alike(self.project, self.attributes, use.attr, owner, getattr(module.scope_at(use).node, "name", ""))
         lacking = Lacking(use, owner, near, hidden=is_hidden(module, use), is_call=False)
         return None if may_be_inner(self.project, owner, use.attr) else next(self._dated(module, lacking), None)
-
-    def _is_unaware(self, module: Module, use: ast.Attribute) -> bool:
-        """Whether nothing around a use asks whether the object is wrapped, and it stands in no branch of its own."""
-        wrapped = dotted(use.value)
-        function = module.scope_at(use).node
-        if any(isinstance(one, ast.Attribute) and one.attr in OF_WRAPPERS for one in nodes_below(function)):
-            return False
-        tests = (ast.If, ast.IfExp)
-        above = module.above(use)
-        branches = [one for one in takewhile(lambda node: node is not function, above) if isinstance(one, tests)]
-        return bool(wrapped) and not branches
 
     # Whether a call that looks wrong is wrong
 

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import ast
+from itertools import takewhile
 
 from forklint.knowledge.torch_api import ApiNames, torch_class
 from forklint.members.abstract import can_be_made
 from forklint.project.certainty import is_certain
 from forklint.project.index import External, Project, Value
 from forklint.project.module import ClassFacts, Module
+from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Binding, Kind, Scope
+from forklint.project.spelling import dotted
 from forklint.rules.unknown_method.attributes import Attributes
 from forklint.rules.unknown_method.constructions import annotated, may_be_object, peeled, takes
 
 Owner = ClassFacts | ApiNames
 WRAPPERS = frozenset({"torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"})
 """They keep a module under ``.module`` and hand none of its methods on."""
+OF_WRAPPERS = frozenset({"module", "_orig_mod"})
+"""Where they, and what `torch.compile` makes, keep it: they are passed where the module is asked for."""
 
 
 class Owners:
@@ -83,3 +88,15 @@ class Owners:
             return None
         is_module = "torch.nn.Module" in self.project.ancestry(symbol).external
         return symbol if is_module or not returning else None
+
+
+def is_unaware(module: Module, use: ast.Attribute) -> bool:
+    """Whether nothing around a use asks whether the object is wrapped, and it stands in no branch of its own."""
+    wrapped = dotted(use.value)
+    function = module.scope_at(use).node
+    if any(isinstance(one, ast.Attribute) and one.attr in OF_WRAPPERS for one in nodes_below(function)):
+        return False
+    tests = (ast.If, ast.IfExp)
+    above = module.above(use)
+    branches = [one for one in takewhile(lambda node: node is not function, above) if isinstance(one, tests)]
+    return bool(wrapped) and not branches

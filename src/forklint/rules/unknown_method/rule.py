@@ -85,8 +85,9 @@ class UnknownMethod(Rule):
     functions that return them, conditions, `None`, `with ... as`, and wrappers such as `DataParallel`, but not
     through a list or table, `torch.compile` or the `module` of a wrapper; the annotation of a parameter counts if
     nothing in the project supplies the name. If only one of several classes lacks the name, nothing is reported,
-    except for a model that is sometimes wrapped, which is a warning. Attributes of other objects
-    (`trainer.meter.reset()`) and tensors are not checked. In
+    except for a model that is sometimes wrapped, which is a warning. An object that another one holds is
+    followed through two attributes (`trainer.model.encoder`), if the project alone makes both. Tensors are not
+    checked. In
     a class without a base, which may be a mixin, `super()` is checked only for methods of `unittest.TestCase`. For
     objects of torch, a name that stands elsewhere in the project is reported only if it is plainly misspelt, and names
     of up to four letters are too short for that. A module that imports nothing of the

@@ -153,7 +153,7 @@ class Screening:
                 continue
             called = missed_on_classes(on.get(alias, set()) - EVERY_OBJECT)
             read = missed_on_classes(read_on.get(alias, set()) - EVERY_OBJECT)
-            owners = self._imported(path, alias) if called or read else ()
+            owners = self.imported(path, alias) if called or read else ()
             if any(self.named_lacks(one, called, read) for one in owners):
                 return True
         return False
@@ -185,7 +185,7 @@ class Screening:
 
         return self.project.answer("is a class", definition, find, compared=True)
 
-    def _imported(self, path: Path, alias: str) -> Iterator[Named]:
+    def imported(self, path: Path, alias: str) -> Iterator[Named]:
         """Give the classes that an imported name may be, or be an object of."""
         yield from (one for one in self._classes(path, alias) if not isinstance(one, str))
         for at, names in self.meanings.meant(path, alias).ways:

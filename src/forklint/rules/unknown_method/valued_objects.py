@@ -66,6 +66,14 @@ class ValuedObjects:
             return None  # asked last: it is dear, and few names are lacking
         return Valued(known[0]) if is_sure else Valued(wrappers[0], perhaps=True)
 
+    def classes(self, module: Module, value: ast.expr) -> list[ClassFacts]:
+        """The classes of the project of which a value surely is an object; none if it may be something else."""
+        found = self._evaluator.find(Expression(module, module.scope_at(value), value))
+        kinds = [one.value for one in found.possible if one.value != Constant(None)]
+        objects = [one.facts for one in kinds if isinstance(one, Instance)]
+        is_known = found.known or (found.is_all and bool(found.options))
+        return objects if is_known and len(objects) == len(kinds) else []
+
     def _owner(self, found: Found, module: Module, receiver: ast.expr) -> Owner | None:
         value = found.value
         if isinstance(value, Made):
