@@ -340,6 +340,8 @@ def _may_be_refused(module: Module, value: ast.expr) -> bool:
     """Whether an argument is a lambda, a name of one, or that of a function that is defined in a function."""
     if isinstance(value, ast.Lambda):
         return True
+    if isinstance(value, ast.IfExp):
+        return _may_be_refused(module, value.body) or _may_be_refused(module, value.orelse)
     found = module.scope_at(value).find(value.id) if isinstance(value, ast.Name) else None
     if found is None:
         return False
@@ -351,6 +353,8 @@ def _may_be_dataset(module: Module, value: ast.expr) -> bool:
     """Whether an argument is something that a call has made, or may be refused by itself."""
     if isinstance(value, (ast.Call, ast.Attribute)):
         return True
+    if isinstance(value, ast.IfExp):
+        return _may_be_dataset(module, value.body) or _may_be_dataset(module, value.orelse)
     found = module.scope_at(value).find(value.id) if isinstance(value, ast.Name) else None
     is_made = found is not None and any(isinstance(one.value, ast.Call) for one in found[1])
     return is_made or _may_be_refused(module, value)

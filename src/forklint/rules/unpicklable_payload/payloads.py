@@ -135,8 +135,8 @@ class Payloads:
 
     def _is_handed(self, culprit: Culprit, sent: Sent, steps: int) -> bool:
         """Whether what is refused comes from the arguments of a call, not from what the called function adds."""
-        if culprit.module is sent.module:
-            return _is_in_call(culprit, sent)
+        if _is_in_call(culprit, sent):
+            return True
         by_anyone = replace(sent, source=sent.given.by_anyone())
         return all(one.key is not culprit.key for one in self._culprits(by_anyone, steps))
 

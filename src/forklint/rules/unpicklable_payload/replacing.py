@@ -6,12 +6,13 @@ import ast
 from typing import TYPE_CHECKING
 
 from forklint.values import parameters
-from forklint.values.arithmetic import is_something
-from forklint.values.model import Expression
+from forklint.values.arithmetic import is_something, is_true
+from forklint.values.model import Constant, Expression
 
 if TYPE_CHECKING:
     from forklint.project.module import Module
     from forklint.values.evaluator import Evaluator
+    from forklint.values.model import Found
 
 MAX_NAMES = 3
 """Through so many names an argument is followed to where it is made."""
@@ -51,13 +52,20 @@ def _asked(node: ast.expr) -> tuple[str, ast.expr] | None:
     return None
 
 
+def _counts_as_given(whole: ast.expr, found: Found) -> bool:
+    """Whether what an argument is makes ``whole`` choose it: ``if x is not None`` asks for less than ``if x``."""
+    is_compared = isinstance(whole, ast.IfExp) and isinstance(whole.test, ast.Compare)
+    is_refused = isinstance(found.value, Constant) and not is_true(found.value) and not is_compared
+    return is_something(found) and not is_refused
+
+
 def _is_given(evaluator: Evaluator, given: Expression, name: str) -> bool:
     """Whether the call that the code runs in passes an argument that is surely something: what another call makes."""
     frame = given.frame
     if frame is None or frame.function.scope is not given.scope:
         return False
     source = parameters.source_in(frame, name)
-    if source is not None and is_something(evaluator.find(source)):
+    if source is not None and _counts_as_given(given.node, evaluator.find(source)):
         return True
     for _ in range(MAX_NAMES):
         if not isinstance(source, Expression) or not isinstance(source.node, ast.Name):
