@@ -212,7 +212,6 @@ class Analysis:
         """Free all that is out of use; takes a second."""
         for linter in self._linters.all():
             linter.project.prune(thoroughly=True)
-            linter.project.trim_unused(thoroughly=True)
         self._collector.sweep_all()
 
     # What is stored, and who reads what is not
