@@ -140,7 +140,9 @@ class Analysis:
         if quick is None or not (quick.findings or is_unconfirmed(quick)) or self._learner(path) is not None:
             return quick
         full = Linter(self._linter(path).project, FULL)
-        return self._sifted(path, self._lint_here(full, path))
+        report = self._lint_here(full, path)
+        self._collector.give_back()  # LibCST's trees took 20 MB, and left no garbage by which a sweep would know
+        return self._sifted(path, report)
 
     def _lint_here(self, linter: Linter, path: Path) -> FileReport:
         """What is found in a file, by this process."""
