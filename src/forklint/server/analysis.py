@@ -170,7 +170,7 @@ class Analysis:
         self._stored().session(path)  # opens what is stored of the project
         linter = self._linters.of(path)
         project = linter.project
-        project.most_loaded = MOST_LOADED
+        project.most_loaded = project.most_loose = MOST_LOADED
         project.in_use = frozenset(self._overlay)
         for file, data in self._overlay.items():
             is_seen = file == path or self._is_within(linter, file)
