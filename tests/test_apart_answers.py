@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -114,7 +115,14 @@ def test_it_is_set_apart_as_often_as_it_is_found(files: Files) -> None:
     assert files.total() == 12
 
 
-def test_files_that_are_only_asked_what_workers_run_are_let_go_of(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "let_go",
+    [lambda project: project.trim_unused(), lambda project: project.prune(), lambda one: one.prune(thoroughly=True)],
+    ids=["after a report", "after a few answers", "thoroughly"],
+)
+def test_files_that_are_only_asked_what_workers_run_are_let_go_of(
+    tmp_path: Path, let_go: Callable[[Project], None]
+) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.forklint]\n")
     helper, train = tmp_path / "helper.py", tmp_path / "train.py"
     plain = HELPER.replace("cuda", "cpu")
@@ -125,8 +133,7 @@ def test_files_that_are_only_asked_what_workers_run_are_let_go_of(tmp_path: Path
     assert not linter.relint(helper).findings
     assert project.is_loaded(train), "its loader is looked at"
     project.in_use, project.most_loaded = frozenset({helper}), 0
-    project.prune(thoroughly=True)
-    project.trim_unused()
+    let_go(project)
     assert project.is_loaded(helper)
     assert not project.is_loaded(train)
     found = project.questions.found

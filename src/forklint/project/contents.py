@@ -16,6 +16,8 @@ class Contents:
     def __init__(self) -> None:
         self._data: dict[Path, bytes] = {}
         self._packed: set[Path] = set()
+        self.loose = 0
+        """Bytes that were added since those of all files were compressed."""
 
     def __contains__(self, path: object) -> bool:
         return path in self._data
@@ -42,6 +44,7 @@ class Contents:
         is_new = path not in self._data
         if is_new:
             self._data[path] = data
+            self.loose += len(data)
         return is_new
 
     def pack(self, needed: Container[Path]) -> None:
@@ -50,3 +53,4 @@ class Contents:
             if path not in needed:
                 self._data[path] = zlib.compress(self._data[path], FAST)
                 self._packed.add(path)
+        self.loose = 0

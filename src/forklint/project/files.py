@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Collection, Hashable, Iterator
 from functools import cached_property
 from itertools import islice
@@ -46,6 +47,8 @@ class ProjectFiles:
         self._overlay: dict[Path, bytes] = {}
         self._unwritten: list[Path] = []
         self._bytes = Contents()
+        self.most_loose = sys.maxsize
+        """Bytes of files that are kept as they are, until they are compressed: a search reads hundreds of files."""
         self.asked: dict[str, int] = {}
         self._sought: dict[bytes, None] = {}
         self._patterns: dict[str, re.Pattern[bytes]] = {}
@@ -84,6 +87,8 @@ class ProjectFiles:
         """Take note of what was read from a file, so that it is not read again."""
         if self._bytes.add(path, data):
             self.weight += len(data)
+            if self._bytes.loose > self.most_loose:
+                self._bytes.pack({path})
 
     def forget(self) -> None:
         """Forget what was concluded."""

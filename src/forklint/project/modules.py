@@ -168,6 +168,7 @@ class ProjectModules(ProjectFiles):
         enough = self.most_loaded if thoroughly else max(self.most_loaded, self._needed + self.most_loaded // MORE)
         if self._loaded <= enough:
             return
+        self.questions.set_apart()
         needed = {fact[1] for fact in facts_under(self._reports_in_use(), held=True) if fact[0] == MODULE}
         unused = [path for path in self._modules if str(path) not in needed]
         self.questions.drop((MODULE, str(path)) for path in unused)
@@ -180,7 +181,7 @@ class ProjectModules(ProjectFiles):
         self.weight = TREE_WEIGHT * self._loaded + self._bytes.size
 
     def prune(self, *, thoroughly: bool = False) -> None:
-        """Forget what was concluded of trees that have been replaced, and summaries that the library has.
+        """Forget what was concluded of trees that have been replaced, unused trees, and summaries that the library has.
 
         Nothing is done until enough was concluded since the last time, unless ``thoroughly``: then all is forgotten
         that the reports of the files ``in_use`` do not rest on.
@@ -189,9 +190,9 @@ class ProjectModules(ProjectFiles):
         if self.questions.found < self._pruning and not thoroughly:
             return
         self._pruning = self.questions.found + WORTH_PRUNING
-        if thoroughly:
-            self.questions.set_apart()
+        self.questions.set_apart()
         self.questions.prune(self._reports_in_use(), thoroughly=thoroughly)
+        self.trim_unused(thoroughly=True)
         self._bytes.pack(self._modules.keys() | self._overlay.keys())
         if self._library is not None and len(self._summaries) > MANY_SUMMARIES:
             kept = self._modules.keys() | self._overlay.keys()

@@ -140,7 +140,9 @@ class Analysis:
         if quick is None or not (quick.findings or is_unconfirmed(quick)) or self._learner(path) is not None:
             return quick
         full = Linter(self._linter(path).project, FULL)
-        return self._sifted(path, self._lint_here(full, path))
+        report = self._lint_here(full, path)
+        self._collector.give_back()  # LibCST's trees took 20 MB, and left no garbage by which a sweep would know
+        return self._sifted(path, report)
 
     def _lint_here(self, linter: Linter, path: Path) -> FileReport:
         """What is found in a file, by this process."""
@@ -168,7 +170,7 @@ class Analysis:
         self._stored().session(path)  # opens what is stored of the project
         linter = self._linters.of(path)
         project = linter.project
-        project.most_loaded = MOST_LOADED
+        project.most_loaded = project.most_loose = MOST_LOADED
         project.in_use = frozenset(self._overlay)
         for file, data in self._overlay.items():
             is_seen = file == path or self._is_within(linter, file)
@@ -212,7 +214,6 @@ class Analysis:
         """Free all that is out of use; takes a second."""
         for linter in self._linters.all():
             linter.project.prune(thoroughly=True)
-            linter.project.trim_unused(thoroughly=True)
         self._collector.sweep_all()
 
     # What is stored, and who reads what is not

@@ -34,7 +34,8 @@ class Collector:
 
     def __init__(self) -> None:
         gc.disable()
-        self._give_back = _trimming()
+        self.give_back = _trimming()
+        """Gives memory back that is free: that of native code, of which Python's blocks tell nothing, among it."""
         self._set_aside = 0
         self._is_due = False
         self._blocks = sys.getallocatedblocks()
@@ -58,7 +59,7 @@ class Collector:
             return
         begin = time.thread_time()  # whatever else the machine does
         gc.collect()
-        self._give_back()
+        self.give_back()
         self._is_due = True
         if time.thread_time() - begin > TOO_LONG:
             gc.freeze()
@@ -74,7 +75,7 @@ class Collector:
             gc.unfreeze()
             gc.collect()
             gc.freeze()
-            self._give_back()
+            self.give_back()
             self._is_due, self._set_aside = False, 0
             self._blocks = self._last = sys.getallocatedblocks()
 
