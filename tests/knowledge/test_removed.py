@@ -47,7 +47,7 @@ def test_a_name_stands_in_one_table() -> None:
 def test_the_installed_torch_has_none_of_it() -> None:
     need_torch()
     owners = {*table("removed_api.json")["names"], *(row["owner"] for row in table("removed.toml")["name"])}
-    names = [(owner, name) for owner in sorted(owners) for name in removed_from(owner)]
+    names = [(owner, name) for owner in sorted(owners) for name, gone in removed_from(owner).items() if not gone.raises]
     asked = json.dumps([names, list(removed_modules())])
     done = subprocess.run([sys.executable, "-c", LOOK], input=asked, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -104,6 +104,13 @@ def test_a_misspelt_name_of_torch(verdict) -> None:
     assert found["evidence"] == f"{error}; with the fix, `set_num_threads`, it exists"
 
 
+def test_a_function_that_does_nothing_but_raise_is_called(verdict) -> None:
+    calls = "torch.solve(1, 2)\ntorch.symeig(1)\ntorch.eig(1)\ntorch.lstsq(1, 2)\ntorch.matrix_rank(1)\n"
+    found = verdict(f"import torch\n\n{calls}", expect=1)
+    assert [one["verdict"] for one in found] == ["confirmed"] * 5
+    assert all("is now removed" in one["evidence"] for one in found)
+
+
 def test_a_name_of_a_module_is_looked_up_in_it(verdict, tmp_path: Path) -> None:
     (tmp_path / "settings.py").write_text("EPOCHS = 3\n")
     (found,) = verdict(

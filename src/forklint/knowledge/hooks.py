@@ -70,3 +70,10 @@ def meant_keywords() -> Mapping[str, str]:
     """For what people write, the keyword that they mean."""
     table = knowledge.table("hooks.toml")["keywords"]
     return {wrong: meant for meant, written in table.items() for wrong in written}
+
+
+@cache
+def words() -> Mapping[str, str]:
+    """For what people write in the name of a hook, the word that stands for all that say the same."""
+    table = knowledge.table("hooks.toml")["words"]
+    return {wrong: meant for meant, written in table.items() for wrong in written}

@@ -22,6 +22,8 @@ class Gone:
     instead: str = ""
     is_attribute: bool = False
     """Of a module: whether it could be reached as an attribute without being imported."""
+    raises: bool = False
+    """Of a function: whether it is still there, and does nothing but raise an error."""
 
     @property
     def version(self) -> str:
@@ -55,7 +57,7 @@ def removed_by_hand() -> set[str | tuple[str, str]]:
 
 def _gone(row: Mapping[str, Any]) -> Gone:
     first, second = row["since"]
-    return Gone((first, second), row.get("instead", ""), row.get("is_attribute", False))
+    return Gone((first, second), row.get("instead", ""), row.get("is_attribute", False), row.get("raises", False))
 
 
 def _since(version: str) -> Gone:

@@ -95,12 +95,15 @@ def _quoted(project: Project, module: Module) -> frozenset[str]:
 
 def _texts(module: Module) -> Iterable[str]:
     for node in module.nodes:
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and not _is_key(node, module.parents[node]):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and not _is_key(node, module):
             yield node.value
 
 
-def _is_key(node: ast.Constant, above: ast.AST) -> bool:
+def _is_key(node: ast.Constant, module: Module) -> bool:
     """Whether a text is looked up or compared, so that it names nothing that is set."""
+    above = module.parents[node]
+    if isinstance(above, (ast.Tuple, ast.List, ast.Set)) and isinstance(module.parents[above], ast.Compare):
+        return True  # ``kind in ("mean", "sum")``
     if isinstance(above, ast.Compare):
         return True
     if isinstance(above, ast.Call):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from functools import cache
 
-from forklint.knowledge.hooks import hooks, meant_keywords
+from forklint.knowledge.hooks import hooks, meant_keywords, words
 from forklint.members.slips import is_one_slip
 
 ENDS = 3
@@ -36,10 +36,24 @@ def meant_hook(name: str) -> str | None:
 
 
 def _named_hook(name: str) -> str | None:
-    """The hook without underscores that a name is one slip away from."""
+    """The hook without underscores that a name is one slip away from, or that says the same in other words."""
+    said = _by_words().get(_in_words(name), "")
+    if said:
+        return said
     near = _by_ends().get((len(name), name[:ENDS]), ()) + _by_ends().get((len(name), name[-ENDS:]), ())
     slips = {hook for hook in near if is_one_slip(name, hook)}
     return slips.pop() if len(slips) == 1 else None
+
+
+def _in_words(name: str) -> tuple[str, ...]:
+    """The words of a name, of those that say the same always the same one."""
+    return tuple(words().get(one, one) for one in name.split("_"))
+
+
+@cache
+def _by_words() -> dict[tuple[str, ...], str]:
+    """These hooks by their words."""
+    return {_in_words(hook.name): hook.name for hook in hooks().values() if not hook.is_special and "_" in hook.name}
 
 
 @cache

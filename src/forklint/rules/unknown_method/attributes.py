@@ -138,6 +138,7 @@ class Attributes:
             not all(self._keeps_class(facts, decorator) for decorator in facts.node.decorator_list)
             or not all(self._is_harmless(facts, keyword) for keyword in facts.node.keywords)
             or not self._leaves_heirs_alone(facts)
+            or any(self.may_add(facts.module, name) for name in _decorators(facts))
             or any(self.may_add(facts.module, name) for name in self.members(facts).gives_self_to)
         )
 
@@ -237,6 +238,15 @@ class Attributes:
             return module is None or any(_sets(module, node) for node in nodes_below(module.all_scopes[number].node))
 
         return self.project.answer("may add attributes", (path, number), find, compared=True)
+
+
+def _decorators(facts: ClassFacts) -> Iterator[str]:
+    """The names of what decorates the constructor of a class: it is given the object, and may store its arguments."""
+    init = facts.methods.get("__init__")
+    for mark in init.decorator_list if init is not None else ():
+        name = dotted(mark.func if isinstance(mark, ast.Call) else mark)
+        if name:
+            yield name
 
 
 def _may_set(scope: Scope) -> bool:

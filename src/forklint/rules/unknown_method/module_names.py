@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from forklint.project.index import Project
 
 SUPPLYING, SETUP, INIT = "__getattr__", "setup.py", "__init__.py"
-MAKING = ("globals(", "locals(", "vars(", "sys.modules", "exec(", "__dict__", "setattr(", "add_module(")
+MAKING = (
+    *("globals(", "locals(", "vars(", "sys.modules", "exec(", "__dict__", "setattr(", "add_module("),
+    *("load_dynamic(", "__bootstrap__", "ExtensionFileLoader("),  # what setuptools puts in the place of native code
+)
 """What stands in a module that may give itself names which the text does not say."""
 
 NOT_PACKAGES = frozenset({"code", "profile", "statistics", "trace", "types"})

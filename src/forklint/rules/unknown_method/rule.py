@@ -45,8 +45,9 @@ class UnknownMethod(Rule):
     It also reports modules, functions and methods that torch removed, private ones included: `torch._six`,
     `torch.rfft`, `torch._utils._accumulate`, `RNNCellBase.check_forward_input` and others, and `.next()` of an iterator
     of a `DataLoader`, which torch 1.13 removed. A loader whose value is unknown is recognized by its name, if no
-    iterator of the project has a method `next`. If the project asks for an older torch, which had the name, the
-    severity is info.
+    iterator of the project has a method `next`. Calls of functions that torch keeps only to raise an error, such as
+    `torch.symeig`, are reported as well. If the project asks for an older torch, which had the name, the severity is
+    info.
 
     The rule checks files that use torch, and the files of such a project that belong to a package or import another
     file. If an `except` around several statements hides the error, the severity is info.
@@ -158,7 +159,7 @@ class UnknownMethod(Rule):
             yield Suspect(absent.node, absent.name, message, self.settings.cells, severity=severity, facts=absent)
         for wrong in misspelt(self.project, module):
             severity = Severity.INFO if wrong.excuse else None
-            message = f"`{wrong.owner.path}` has no `{wrong.name}`{_hint(wrong.near)}{_former(wrong)}"
+            message = _name_message(wrong)
             yield Suspect(wrong.node, wrong.name, message, self.settings.cells, severity=severity, facts=wrong)
         for old in old_nexts(self.project, module):
             words = f"an iterator of a DataLoader has no method `next` since torch 1.13; {old.excuse}"
@@ -192,7 +193,8 @@ class UnknownMethod(Rule):
             return {"name": wrong.name, **base}
         if isinstance(owner, ClassFacts):
             return {"name": wrong.name, "class": owner.place}
-        return {"name": wrong.name, "torch": owner.path}
+        raises = {"raises": True} if not isinstance(wrong, Lacking) and wrong.gone and wrong.gone.raises else {}
+        return {"name": wrong.name, "torch": owner.path, **raises}
 
     def _chain(self, lacking: Lacking) -> Iterator[Link]:
         from forklint.project.module import ClassFacts
@@ -261,6 +263,13 @@ def _method_message(lacking: Lacking) -> str:
         return f"no base of `{owner.name}` has a method `{lacking.name}`{_former(lacking)}{hidden}"
     kind = "method" if lacking.is_call else "attribute"
     return f"`{owner.name}` has no {kind} `{lacking.name}`{_hint(lacking.near)}{_former(lacking)}{hidden}"
+
+
+def _name_message(wrong: Misspelt) -> str:
+    name = f"{wrong.owner.path}.{wrong.name}"
+    if wrong.gone is not None and wrong.gone.raises:
+        return f"`{name}` only raises RuntimeError{_former(wrong)}"
+    return f"`{wrong.owner.path}` has no `{wrong.name}`{_hint(wrong.near)}{_former(wrong)}"
 
 
 def _former(wrong: Lacking | Misspelt) -> str:

@@ -19,6 +19,8 @@ from forklint.rules.unknown_method.attributes import Attributes
 from forklint.summaries.terms import CALL
 
 OBJECT = "object"
+DATACLASS = "dataclass"
+"""Part of the names of decorators that give a class a constructor."""
 MIXIN_NAME = re.compile(r"[Mm]ix_?[Ii]n")
 
 
@@ -60,6 +62,9 @@ class Suppliers:
 
     def may_be_mixed_in(self, facts: ClassFacts) -> bool:
         """Whether a class sets nothing up and is made nowhere: it may be combined with others, listed in a table."""
+        decorators = (mark for one in self.project.ancestry(facts).classes for mark in one.node.decorator_list)
+        if any(DATACLASS in ast.unparse(mark) for mark in decorators):
+            return False  # its constructor is made for it
         return self.project.method(facts, "__init__") is None and not self.project.where(CALL, facts.name)
 
     def _is_out_of_use(self, facts: ClassFacts) -> bool:

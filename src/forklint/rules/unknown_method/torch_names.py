@@ -9,6 +9,7 @@ from functools import cache
 
 from forklint.knowledge.removed import Gone
 from forklint.knowledge.torch_api import ApiNames, gone_from
+from forklint.loading.conflicts import is_expected
 from forklint.members.attribute_stores import is_assigned_somewhere
 from forklint.members.guards import is_excused, is_fallback, is_hidden
 from forklint.members.version_tests import is_chosen_by_version
@@ -25,6 +26,8 @@ from forklint.rules.unknown_method.torch_modules import is_missing, is_module, l
 from forklint.rules.unknown_method.versions import HIDES, older_torch
 
 GETATTR = "getattr"
+RAISED = frozenset({"RuntimeError", "Exception", "BaseException"})
+"""What catches the error of a function that does nothing but raise it."""
 
 
 @dataclass(frozen=True)
@@ -117,12 +120,19 @@ def _plain(
     if is_chosen_by_version(project, module, node):
         return
     gone = gone_from(owner.path, name)
+    if gone is not None and gone.raises and not (_is_called(module, node) and not is_expected(module, node, RAISED)):
+        return
     if gone is None:
         near = nearest(name, owner.offered)
         yield Misspelt(node, owner, name, near if near.misspelt else Nearest(near.names))
     else:
         excuse = HIDES if is_hidden(module, node) else older_torch(project, gone.since)
         yield Misspelt(node, owner, name, Nearest(()), gone, excuse)
+
+
+def _is_called(module: Module, node: ast.AST) -> bool:
+    above = module.parents[node]
+    return isinstance(node, ast.Attribute) and isinstance(above, ast.Call) and above.func is node
 
 
 def _torch_path(binding: Binding) -> str:

@@ -26,7 +26,7 @@ class UnknownMethod(Experimenter):
         """One trial: import and look."""
         proof = finding.proof
         spec: dict[str, Any] = {"name": proof["name"], "right": fixed_name(finding)}
-        spec |= {"is_module": True} if proof.get("is_module") else {}
+        spec |= {key: True for key in ("is_module", "raises") if proof.get(key)}
         place = proof.get("class")
         if place is None:
             owner = proof["torch"]
@@ -40,7 +40,9 @@ class UnknownMethod(Experimenter):
         subject = Subject("class", command, self.context.root, environment=self.context.variables)
         trial = self.trial(finding, subject, "names", spec, Factors())
         what = "module " if proof.get("is_module") else ""
-        experiment = Experiment(finding, f"`{owner}` has no {what}`{proof['name']}`", (trial,))
+        claim = f"`{owner}` has no {what}`{proof['name']}`"
+        claim = f"`{owner}.{proof['name']}` only raises an error" if proof.get("raises") else claim
+        experiment = Experiment(finding, claim, (trial,))
         return attempts(experiment, place, self.context) if place else experiment
 
     def imports(self, finding: Finding) -> bool:
@@ -60,6 +62,8 @@ class UnknownMethod(Experimenter):
         if record["found"] or not record["error"]:
             where = f"on the {record['on']}" if record["found"] else "created on access"
             return Judgement(Verdict.REFUTED, f"`{name}` exists, {where}")
+        if finding.proof.get("raises"):
+            return Judgement(Verdict.CONFIRMED, record["error"], details={"control": "defined"})
         is_of_name = record["error"].startswith("AttributeError") and name in record["error"]
         if record.get("supplier") and not is_of_name:
             why = f"`{record['supplier']}.__getattr__` raises {record['error']} on an uninitialized object"

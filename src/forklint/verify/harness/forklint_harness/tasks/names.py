@@ -6,6 +6,8 @@ import importlib
 import json
 import os
 import sys
+from inspect import signature
+from traceback import extract_tb
 from types import ModuleType
 from typing import Any, Dict
 
@@ -28,7 +30,12 @@ def run(spec: Dict[str, Any]) -> None:
         return
     made_up = made_up_in(owner)
     right = bool(spec.get("right")) and has(owner, spec["right"])
-    looked = _imported(owner, name) if spec.get("is_module") else _looked(owner, name, made_up["missing"])
+    if spec.get("raises"):
+        looked = _called(owner, name)
+    elif spec.get("is_module"):
+        looked = _imported(owner, name)
+    else:
+        looked = _looked(owner, name, made_up["missing"])
     journal.record("looked", right=right, defined=_is_found_if_defined(owner, name), **looked, **made_up)
 
 
@@ -38,6 +45,22 @@ def _imported(owner: Any, name: str) -> Dict[str, Any]:
         importlib.import_module("{}.{}".format(owner.__name__, name))
     except ImportError as error:
         return {"found": False, "on": "module", "error": "{}: {}".format(type(error).__name__, error)}
+    return {"found": True, "on": "module", "error": ""}
+
+
+def _called(owner: Any, name: str) -> Dict[str, Any]:
+    """Whether a function does anything but raise an error of its own, whatever it is given."""
+    function = getattr(owner, name, None)
+    if function is None:
+        return {"found": False, "on": "module", "error": _error(owner, name)}
+    needed = [one for one in signature(function).parameters.values() if one.default is one.empty]
+    try:
+        function(*(None for one in needed if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)))
+    except RuntimeError as error:
+        own = extract_tb(error.__traceback__)[-1].name == function.__name__
+        return {"found": not own, "on": "module", "error": "RuntimeError: {}".format(str(error).split("\n")[0])}
+    except Exception as error:  # it does something with what it is given
+        return {"found": True, "on": "module", "error": "{}: {}".format(type(error).__name__, error)}
     return {"found": True, "on": "module", "error": ""}
 
 
