@@ -27,6 +27,8 @@ RETURN_SELF = frozenset(
 """Methods of ``torch.nn.Module`` that give the module itself."""
 BUILTINS = frozenset({"object", "dict", "list", "set", "tuple", "str", "int", "float", "bytes"})
 """Builtin classes whose objects have what the class has, and no more."""
+MANAGING = frozenset({"__enter__", "__exit__", "__aenter__", "__aexit__", "__missing__", "__copy__", "__deepcopy__"})
+"""Special methods that classes of Python's library have and no builtin class has."""
 
 
 @dataclass(frozen=True)
@@ -114,4 +116,11 @@ def _python_class(path: str) -> ApiNames | None:
     if key != path and key.startswith("builtins."):
         return class_names(key)
     names = frozenset(api["classes"].get(key, ()))
-    return ApiNames(path, names, names | frozenset(dir(object))) if names else None
+    return ApiNames(path, names, names | _special()) if names else None
+
+
+@cache
+def _special() -> frozenset[str]:
+    """The special methods that classes of Python have, one or the other: the table lists none of them."""
+    kinds = [one for one in vars(builtins).values() if isinstance(one, type)]
+    return MANAGING.union(name for kind in kinds for name in dir(kind) if name.startswith("__"))
