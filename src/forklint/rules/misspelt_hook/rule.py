@@ -113,8 +113,9 @@ class MisspeltHook(Rule):
     ## Known limits
     A class that does not derive from torch's counts as a dataset only if an object of it is passed to a loader, and if
     it has at least one of the correct names. Names with two typos are not reported, nor Lightning hooks with another
-    name, unless a word of it is only another form (`on_training_epoch_end`, `val_step`). Functions inside of `__init__`, arguments of transformers, unknown
-    loaders, and attributes of a loader that are set later are not checked. See [further ways](../recall/FKL502.md).
+    name, unless a word of it is only another form (`on_training_epoch_end`, `val_step`). Functions inside of
+    `__init__`, arguments of transformers, unknown loaders, and attributes of a loader that are set later are not
+    checked. See [further ways](../recall/FKL502.md).
 
     ## References
     - [torch.utils.data.Dataset](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.Dataset)
