@@ -12,7 +12,7 @@ from forklint.members.attribute_stores import is_assigned_somewhere
 from forklint.members.guards import is_method_excused
 from forklint.project.guard import is_for_type_checkers
 from forklint.project.scopes import FUNCTIONS
-from forklint.project.spelling import is_name
+from forklint.project.spelling import dotted, is_name
 from forklint.rules.unknown_method.suppliers import MIXIN_NAME
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def lacking_above(
 def missing_above(project: Project, attributes: Attributes, facts: ClassFacts, called: set[str]) -> set[str]:
     """Those of some names that what ``super()`` gives in a class surely lacks, in objects of any class."""
     names = {name for name in called - OBJECT if not name.startswith("__") and not patches().supply(name)}
-    if not facts.node.bases:
+    if all(dotted(base) == "object" for base in facts.node.bases):
         names &= TEST_HOOKS  # any other class may be there to be combined
     ancestry = project.ancestry(facts)
     if not names or not ancestry.complete or MIXIN_NAME.search(facts.name):

@@ -17,6 +17,7 @@ from forklint.project.nodes import nodes_below
 from forklint.project.spelling import dotted, last_name
 from forklint.rules.unknown_method.attributes import Attributes
 from forklint.summaries.terms import CALL
+from forklint.values.callers import is_super_call
 
 OBJECT = "object"
 DATACLASS = "dataclass"
@@ -56,7 +57,7 @@ class Suppliers:
             return all(MIXIN_NAME.search(other.name) for other in derived)
         if is_for_others:
             return not derived and not self._is_made(facts)
-        if not derived and self._is_out_of_use(facts):
+        if not derived and (self._is_out_of_use(facts) or _hands_arguments_up(facts)):
             return True
         return not derived and not abstract.can_be_made(self.project, facts)
 
@@ -135,6 +136,15 @@ class Suppliers:
         path = facts.module.path
         inside = path.relative_to(self.project.root).parts if path.is_relative_to(self.project.root) else path.parts
         return not {*inside, path.stem}.isdisjoint(module.split("."))
+
+
+def _hands_arguments_up(facts: ClassFacts) -> bool:
+    """Whether a class without a base gives ``super().__init__`` arguments, which `object` does not take."""
+    init = facts.methods.get("__init__")
+    if init is None or any(dotted(base) != OBJECT for base in facts.node.bases):
+        return False
+    calls = (node for node in nodes_below(init) if isinstance(node, ast.Call) and is_super_call(node))
+    return any(ast.unparse(one.func).startswith("super()") and (one.args or one.keywords) for one in calls)
 
 
 def _asks_above(node: ast.AST, method: str, names: Collection[str]) -> bool:
