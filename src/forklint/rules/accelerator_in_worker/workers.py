@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,10 +14,10 @@ from forklint.knowledge.accelerators import accelerator_words
 from forklint.loading.datasets import classes_of
 from forklint.loading.loaders import files_with_loaders
 from forklint.project.bindings import is_shadowed
-from forklint.project.index import Value
+from forklint.project.index import External, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import Function, Kind, statements
+from forklint.project.scopes import Function, Kind, Scope, statements
 from forklint.project.spelling import all_arguments, first_parameter, is_name
 from forklint.records import dataclass
 from forklint.rules.accelerator_in_worker.devices import may_use, used_by
@@ -216,9 +216,11 @@ class WorkerUses:
 
     def _find_run_by(self, module: Module) -> Running:
         running: Running = {}
-        seen: set[ClassFacts] = set()
+        seen: set[tuple[ClassFacts, bool]] = set()
         for scope, call, _, asked in self._sites.loaders(module):
-            for part, value in self._sites.given(module, scope, call):
+            parts = dict(self._sites.given(module, scope, call))
+            collates = self._may_collate(module, scope, call, parts)
+            for part, value in parts.items():
                 given, loading = Expression(module, scope, value), Loading(module, call, part, asked)
                 if part != "dataset":
                     self._enter(running, given, loading)
@@ -226,10 +228,16 @@ class WorkerUses:
                 for transform in self._given_transforms(given):
                     self._enter(running, transform, loading)
                 for facts in classes_of(self._evaluator, given):
-                    if facts not in seen:
-                        seen.add(facts)
-                        self._run_dataset(running, facts, loading)
+                    if (facts, collates) not in seen:
+                        seen.add((facts, collates))
+                        self._run_dataset(running, facts, loading, collates=collates)
         return running
+
+    def _may_collate(self, module: Module, scope: Scope, call: ast.Call, parts: Mapping[str, ast.expr]) -> bool:
+        """Whether a loader may be given the method of a dataset that makes batches, here or by its own class."""
+        is_open = any(keyword.arg is None for keyword in call.keywords)
+        is_own = not isinstance(self.project.resolve(module, scope, call.func), External)
+        return "collate_fn" in parts or is_open or is_own
 
     def _follow(self, running: Running, module: Module, function: Code, loading: Loading) -> None:
         """Take in a function that workers run, and those that it calls, unless it asks where it runs."""
@@ -245,10 +253,10 @@ class WorkerUses:
                 own = replace(loading, frame=Frame(FunctionFacts(home, function), kept))
             self._follow(running, home, function, own)
 
-    def _run_dataset(self, running: Running, facts: ClassFacts, loading: Loading) -> None:
+    def _run_dataset(self, running: Running, facts: ClassFacts, loading: Loading, *, collates: bool) -> None:
         """Take in what workers run of a dataset, and what its constructor puts into the attributes they read."""
         own = Loading(loading.module, loading.call, "dataset", loading.method, facts)
-        methods = self._entered(facts)
+        methods = self._entered(facts, collates=collates)
         for function, owner in methods.items():
             self._follow(running, owner.module, function, own)
             for transform in self._transforms(facts, owner.module, function):
@@ -259,10 +267,10 @@ class WorkerUses:
             stored = Loading(loading.module, loading.call, "dataset", loading.method, facts, read)
             running.setdefault(init[0].module, {}).setdefault(init[1], stored)
 
-    def _entered(self, facts: ClassFacts) -> dict[Function, ClassFacts]:
+    def _entered(self, facts: ClassFacts, *, collates: bool) -> dict[Function, ClassFacts]:
         """The methods of a dataset that workers run; of PyG's, which have no ``__getitem__`` of their own, ``get``."""
         if any(self.project.method(facts, name) for name in ENTRIES):
-            return worker_methods(self.project, facts)
+            return worker_methods(self.project, facts) if collates else reached_from(self.project, facts, ENTRIES)
         is_graphs = any(name.startswith("torch_geometric.") for name in self.project.ancestry(facts).external)
         return reached_from(self.project, facts, ("get",)) if is_graphs else {}
 
