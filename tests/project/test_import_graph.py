@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import random
 import re
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -90,6 +91,8 @@ def plainly_imported(root: Path, path: Path, tree: ast.Module) -> set[Path]:
     while (base / "__init__.py").exists() and base != root:
         base = base.parent
     bases = [base, *(up for up in base.parents if up == root or root in up.parents), root / "src"]
+    if base != path.parent and asks_beside(path, tree, bases):
+        bases = [path.parent, *bases]
     found = {path.parent / "__init__.py"} if (path.parent / "__init__.py").exists() else set()
     for node in ast.walk(tree):
         named = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -108,6 +111,16 @@ def plainly_imported(root: Path, path: Path, tree: ast.Module) -> set[Path]:
             lengths = range(0 if isinstance(node, ast.ImportFrom) and node.level else 1, len(parts) + 1)
             found |= {one for length in lengths if (one := module_file(where, parts[:length]))}
     return found - {path}
+
+
+def asks_beside(path: Path, tree: ast.Module, bases: list[Path]) -> bool:
+    """Whether a file of a package names one beside it that is nowhere else, and none by dots."""
+    froms = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    plain = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    named = (*plain, *(node.module or "" for node in froms))
+    tops = {name.partition(".")[0] for name in named} - sys.stdlib_module_names
+    beside = [top for top in tops if top and module_file([path.parent], [top]) and not module_file(bases, [top])]
+    return bool(beside) and not any(node.level for node in froms)
 
 
 def exports_of(path: Path) -> set[str]:

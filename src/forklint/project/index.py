@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from forklint.config import Settings
@@ -16,6 +17,7 @@ from forklint.project.library import Library
 from forklint.project.linearization import linearized
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.modules import ProjectModules
+from forklint.project.neighbours import is_script
 from forklint.project.path_roots import PathRoots
 from forklint.project.scopes import FUNCTIONS, Binding, Function, Kind, Scope
 from forklint.project.stars import Stars
@@ -73,6 +75,7 @@ class Project(ProjectModules):
         """``library``: what is known of the files already."""
         super().__init__(extent, settings, library)
         self.path_roots = PathRoots(self)
+        self.resolver.is_script = partial(is_script, self)
         self.imported_files = ImportedFiles(self)
         self.graph = ImportGraph(self)
         self.stars = Stars(self)

@@ -21,10 +21,10 @@ def nowhere(_name: str, _start: str) -> tuple[str, ...]:
 class Resolver:
     """Finds project modules by their dotted names, as Python would with the project's usual paths.
 
-    An absolute import is looked up beside a script (a file that is in no package), then in the folders
-    above it up to the project's root, then in the root's ``src``. A file of a package starts from the
-    folder that holds its outermost package. What is found in none of these is looked up in the project's
-    path roots, which its files put on ``sys.path`` or install from a ``setup.py``: those that are added by
+    An absolute import is looked up beside a script, then in the folders above it up to the project's root, then in
+    the root's ``src``. Scripts are the files that are in no package, and those for which ``is_script`` says so; others
+    start from the folder that holds their outermost package. What is found in none of these is looked up in the
+    project's path roots, which its files put on ``sys.path`` or install from a ``setup.py``: those that are added by
     files near the importing one first. Folders without ``__init__.py`` are namespace packages.
     """
 
@@ -34,6 +34,7 @@ class Resolver:
         self._root = str(extent.root)
         self._elsewhere = elsewhere or nowhere
         self._questions = questions or Questions()
+        self.is_script: Callable[[Path], bool] = lambda _: False
         self.listings: dict[str, frozenset[str]] = {}
         """Each folder that was looked into, with the names in it that can be modules or packages."""
         self.folders: dict[str, bool] = {}
@@ -54,7 +55,8 @@ class Resolver:
         """The folder where the search for an import begins, which is the same for many a file."""
         folder = os.path.dirname(str(importer))
         if not level:
-            return self._search_path(folder)[0]
+            start = self._search_path(folder)[0]
+            return folder if start != folder and self.is_script(importer) else start
         for _ in range(level - 1):
             folder = os.path.dirname(folder)
         return folder
@@ -82,8 +84,14 @@ class Resolver:
 
     def has(self, start: str, name: str) -> bool:
         """Whether an absolute import of a name may mean something of the project, from where the search begins."""
-        usual = any(self.holds(base, name) or self.holds(base, f"{name}.py") for base in self._above(start))
-        return usual or bool(self._elsewhere(name, start))
+        return self._is_in(self._above(start), name) or bool(self._elsewhere(name, start))
+
+    def is_usual(self, folder: str, name: str) -> bool:
+        """Whether a name is found from the folder that holds the outermost package of a folder."""
+        return self._is_in(self._search_path(folder), name)
+
+    def _is_in(self, bases: tuple[str, ...], name: str) -> bool:
+        return any(self.holds(base, name) or self.holds(base, f"{name}.py") for base in bases)
 
     def is_package(self, importer: Path, module: str, level: int = 0) -> Path | None:
         """Find the folder of a namespace package (one without ``__init__.py``); None if there is none."""
