@@ -138,13 +138,24 @@ class Attributes:
             not all(self._keeps_class(facts, decorator) for decorator in facts.node.decorator_list)
             or not all(self._is_harmless(facts, keyword) for keyword in facts.node.keywords)
             or not self._leaves_heirs_alone(facts)
-            or any(self.may_add(facts.module, name) for name in _decorators(facts))
+            or self._keeps_arguments(facts)
             or any(self.may_add(facts.module, name) for name in self.members(facts).gives_self_to)
         )
 
     def _keeps_class(self, facts: ClassFacts, decorator: ast.expr) -> bool:
         around = facts.scope.parent or facts.module.scope
         return keeps_class(self.project, facts.module, around, decorator, self.may_add)
+
+    def _keeps_arguments(self, facts: ClassFacts) -> bool:
+        """Whether a function of the project that decorates the constructor may store its arguments on the object."""
+        init = facts.methods.get("__init__")
+        for mark in init.decorator_list if init is not None else ():
+            named = mark.func if isinstance(mark, ast.Call) else mark
+            symbol = self.project.resolve(facts.module, facts.module.scope, named)
+            nodes = nodes_below(symbol.node) if isinstance(symbol, (FunctionFacts, ClassFacts)) else ()
+            if any(is_setter(one) or _fills(symbol.module, one) for one in nodes):  # type: ignore[union-attr]
+                return True
+        return False
 
     def _leaves_heirs_alone(self, facts: ClassFacts) -> bool:
         hook = facts.methods.get("__init_subclass__")
@@ -240,13 +251,13 @@ class Attributes:
         return self.project.answer("may add attributes", (path, number), find, compared=True)
 
 
-def _decorators(facts: ClassFacts) -> Iterator[str]:
-    """The names of what decorates the constructor of a class: it is given the object, and may store its arguments."""
-    init = facts.methods.get("__init__")
-    for mark in init.decorator_list if init is not None else ():
-        name = dotted(mark.func if isinstance(mark, ast.Call) else mark)
-        if name:
-            yield name
+def _fills(module: Module, node: ast.AST) -> bool:
+    """Whether a node is the table of names of an object that further names are put into."""
+    if not isinstance(node, ast.Attribute) or node.attr != "__dict__":
+        return False
+    above = module.parents[node]
+    is_item = isinstance(above, ast.Subscript) and not isinstance(above.ctx, ast.Load)
+    return is_item or not isinstance(node.ctx, ast.Load) or getattr(above, "attr", "") in {"update", "setdefault"}
 
 
 def _may_set(scope: Scope) -> bool:

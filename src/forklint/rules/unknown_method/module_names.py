@@ -27,11 +27,13 @@ if TYPE_CHECKING:
     from forklint.project.index import Project
 
 SUPPLYING, SETUP, INIT = "__getattr__", "setup.py", "__init__.py"
-MAKING = (
-    *("globals(", "locals(", "vars(", "sys.modules", "exec(", "__dict__", "setattr(", "add_module("),
+NAMING = (
+    *("globals(", "locals(", "vars(", "sys.modules", "exec("),
     *("load_dynamic(", "__bootstrap__", "ExtensionFileLoader("),  # what setuptools puts in the place of native code
 )
 """What stands in a module that may give itself names which the text does not say."""
+MAKING = (*NAMING, "__dict__", "setattr(", "add_module(")
+"""What stands in one that may do so, or does so with other objects: asked of the very module that lacks a name."""
 
 NOT_PACKAGES = frozenset({"code", "profile", "statistics", "trace", "types"})
 """Modules of Python that have no modules in them, so that ``code.models`` is a folder of the project."""
@@ -255,7 +257,7 @@ def _takes_what_is_unsaid(project: Project, path: Path) -> bool:
         for module in waiting:
             for one in (one for one in project.imports(module) if one.attribute == STAR):
                 target = project.resolver.find(module, one.module, one.level)
-                if target is None or any(word.encode() in project.data(target) for word in MAKING):
+                if target is None or any(word.encode() in project.data(target) for word in NAMING):
                     return True
                 waiting += [target] if target not in waiting else []
         return False
