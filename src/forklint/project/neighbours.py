@@ -28,8 +28,8 @@ def _find_whether(project: Project, path: Path) -> bool:
     tops = {one.module.partition(".")[0] for one in imports}
     if any(one.level for one in imports) or path.name == INIT or not tops.isdisjoint(_packages(project, path)):
         return False
-    known = sys.stdlib_module_names | libraries().always | libraries().ambiguous | {"", path.stem}
-    return any(_is_beside(project, path, name) for name in tops - known)
+    own = tops - sys.stdlib_module_names - libraries().always - libraries().ambiguous - {"", path.stem}
+    return any(_is_beside(project, path, name) for name in own)
 
 
 def _packages(project: Project, path: Path) -> set[str]:

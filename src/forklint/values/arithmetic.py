@@ -180,6 +180,11 @@ def comparison(evaluator: Evaluator, source: Expression) -> Found:
     return NOTHING if answer is None else joined(Constant(answer), left, right)
 
 
+def is_sure(found: Found) -> bool:
+    """Whether it is known what a source holds: one value, or one of several of which all are known."""
+    return found.known or (found.is_all and bool(found.options))
+
+
 def is_something(found: Found) -> bool:
     """Whether it is surely not None, whichever of its options it is."""
     if isinstance(found.value, Constant):

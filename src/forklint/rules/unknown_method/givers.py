@@ -13,6 +13,7 @@ from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import dotted
 from forklint.rules.unknown_method.attributes import OWN_SETTINGS
 from forklint.summaries.stores import is_own_object
+from forklint.values.arithmetic import is_sure
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Constant, Expression, Found, Instance, Made, Ref, Row, Table
 
@@ -69,9 +70,12 @@ class Givers:
         if isinstance(symbol, (External, Module, Package)):
             return True
         found = self._evaluator.find(Expression(module, scope, owner))
-        is_sure = found.known or (found.is_all and bool(found.options))
         kinds = [one for one in found.possible if one.value != Constant(None)]  # on None, nothing can be stored
-        return is_sure and bool(kinds) and all(not one.by_default and self._is_of_another(facts, one) for one in kinds)
+        return (
+            is_sure(found)
+            and bool(kinds)
+            and all(not one.by_default and self._is_of_another(facts, one) for one in kinds)
+        )
 
     def _is_of_another(self, facts: ClassFacts, found: Found) -> bool:
         value = found.value

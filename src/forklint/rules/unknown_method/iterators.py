@@ -15,6 +15,7 @@ from forklint.records import dataclass
 from forklint.rules.unknown_method.versions import HIDES, older_torch
 from forklint.summaries.summary import CLASS
 from forklint.summaries.terms import BASE, CALL, IMPORTED, WORD
+from forklint.values.arithmetic import is_sure
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Constant, Expression, Found, Instance, Made
 
@@ -70,10 +71,6 @@ def old_nexts(project: Project, module: Module) -> Iterator[OldNext]:
             yield OldNext(call, use, HIDES if is_hidden(module, use) else older)
 
 
-def _is_sure(found: Found) -> bool:
-    return found.known or (found.is_all and bool(found.options))
-
-
 def _but_none(found: Found) -> list[Found]:
     """What a value may be where it is used: asking None for anything raises."""
     return [one for one in found.possible if one.value != Constant(None)]
@@ -84,7 +81,7 @@ def _iterates_loader(project: Project, evaluator: Evaluator, owner: Expression) 
     found = evaluator.find(owner)
     if found.possible:
         known = [_of_loader(project, evaluator, one) for one in _but_none(found)]
-        return min(known, default=Certainty.NO) if _is_sure(found) else Certainty.NO
+        return min(known, default=Certainty.NO) if is_sure(found) else Certainty.NO
     bound = owner.scope.find(owner.node.id) if isinstance(owner.node, ast.Name) else None
     if bound is None or owner.scope.find("iter") is not None:
         return Certainty.NO
@@ -108,7 +105,7 @@ def _of_call(project: Project, evaluator: Evaluator, call: Expression) -> Certai
     loaders = _but_none(loader)
     if not all(_is_loader(project, one) for one in loaders):
         return Certainty.NO
-    if loaders and _is_sure(loader):
+    if loaders and is_sure(loader):
         return Certainty.YES
     return Certainty.BY_NAME if loaders or LOADER_NAME.search(ast.unparse(iterated)) else Certainty.NO
 

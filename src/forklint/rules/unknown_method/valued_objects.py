@@ -19,6 +19,7 @@ from forklint.rules.unknown_method.filled_objects import FilledObjects
 from forklint.rules.unknown_method.givers import SETTINGS_NAME
 from forklint.rules.unknown_method.owners import WRAPPERS, Owner
 from forklint.summaries.terms import CALL, WORD
+from forklint.values.arithmetic import is_sure
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Constant, Expression, Found, Instance, Made
 
@@ -49,7 +50,7 @@ class ValuedObjects:
         if _is_converted(module, use.value) or _is_named_within(module, use.value):
             return None
         found = self._evaluator.find(Expression(module, module.scope_at(use), use.value))
-        if not found.known and not (found.is_all and found.options):
+        if not is_sure(found):
             return None
         kinds = [one for one in found.possible if one.value != Constant(None)]
         owners = [self._owner(one, module, use.value) for one in kinds]
@@ -58,21 +59,20 @@ class ValuedObjects:
             return None
         lacking = [one for one in known if self._lacks(one, use.attr)]
         wrappers = [one for one in lacking if not isinstance(one, ClassFacts) and one.path in WRAPPERS]
-        is_sure = len(lacking) == len(known)
-        if not is_sure and (not wrappers or len(wrappers) < len(lacking)):
+        lack_it_all = len(lacking) == len(known)
+        if not lack_it_all and (not wrappers or len(wrappers) < len(lacking)):
             return None
         objects = [one.value for one in kinds if isinstance(one.value, Instance)]
         if any(self._may_be_other(one) or self._is_filled(one) for one in objects):
             return None  # asked last: it is dear, and few names are lacking
-        return Valued(known[0]) if is_sure else Valued(wrappers[0], perhaps=True)
+        return Valued(known[0]) if lack_it_all else Valued(wrappers[0], perhaps=True)
 
     def classes(self, module: Module, value: ast.expr) -> list[ClassFacts]:
         """The classes of the project of which a value surely is an object; none if it may be something else."""
         found = self._evaluator.find(Expression(module, module.scope_at(value), value))
         kinds = [one.value for one in found.possible if one.value != Constant(None)]
         objects = [one.facts for one in kinds if isinstance(one, Instance)]
-        is_known = found.known or (found.is_all and bool(found.options))
-        return objects if is_known and len(objects) == len(kinds) else []
+        return objects if is_sure(found) and len(objects) == len(kinds) else []
 
     def _owner(self, found: Found, module: Module, receiver: ast.expr) -> Owner | None:
         value = found.value
@@ -131,7 +131,7 @@ class ValuedObjects:
         kinds = [one.value.facts for one in found.possible if isinstance(one.value, Instance)]
         if any(facts in self._project.ancestry(one).classes for one in kinds):
             return True
-        if found.known or (found.is_all and found.options):
+        if is_sure(found):
             return False
         speaks = SETTINGS_NAME.search(facts.name) or filled.module.path in self._project.where(WORD, facts.name)
         return bool(speaks) and MODULE_OF_TORCH not in self._project.ancestry(facts).external
