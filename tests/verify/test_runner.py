@@ -15,7 +15,7 @@ import pytest
 from trial_making import MEMORY, alive, is_alive, make, within
 
 from forklint.verify.limits import Limits, available_memory
-from forklint.verify.runner import Runner
+from forklint.verify.runner import Runner, records_in
 from forklint.verify.supervisor import CannotRunError, Supervisor
 from forklint.verify.words import Subject, Trial
 
@@ -229,6 +229,21 @@ record("fine")
 """
     )
     assert [record["kind"] for record in seen.records if record["kind"] != "process"] == ["late", "fine"]
+
+
+@pytest.mark.parametrize("name", ["listdir", "scandir"])
+def test_a_journal_removed_while_it_is_listed(tmp_path, monkeypatch, name):
+    journal = tmp_path / "journal"
+    journal.mkdir()
+    list_names = getattr(os, name)
+
+    def removed(path=".", *rest):
+        if Path(path) == journal and journal.exists():
+            journal.rmdir()
+        return list_names(path, *rest)
+
+    monkeypatch.setattr(os, name, removed)
+    assert records_in(journal) == []
 
 
 def test_a_supervisor_that_does_not_answer_is_killed_in_the_end(observe, monkeypatch):

@@ -289,10 +289,16 @@ def _last_words(output: str) -> str:
 
 
 def records_in(journal: Path) -> Iterable[Mapping[str, Any]]:
-    """What the processes of a trial wrote down, in the order of time; half a line of a killed one is left out."""
-    records = []
+    """What the processes of a trial wrote down, in the order of time; half a line of a killed one is left out.
+
+    The supervisor of a trial that is cancelled may remove the folder meanwhile.
+    """
+    records: list[dict[str, Any]] = []
     room = LARGEST_JOURNAL
-    for path in sorted(journal.glob("*.jsonl")):
+    paths: list[Path] = []
+    with contextlib.suppress(OSError):
+        paths = sorted(path for path in journal.iterdir() if path.suffix == ".jsonl")
+    for path in paths:
         if not path.is_file():  # to open a pipe that the trial put there would never end
             continue
         with contextlib.suppress(OSError), path.open("rb") as file:
