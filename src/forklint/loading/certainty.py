@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -50,7 +50,7 @@ def is_kept_from_workers(project: Project, dataset: ClassFacts) -> bool:
 
 def _has_workers(project: Project) -> bool:
     def find() -> bool:
-        return any(one.workers.surely_some for one in islice(_all_loaders(project), MOST_ASKED))
+        return any(one.workers.surely_some for one in islice(_loaders_in(project), MOST_ASKED))
 
     return project.answer("has workers", None, find, compared=True)
 
@@ -63,14 +63,22 @@ def _find(project: Project, dataset: ClassFacts) -> str:
         return project.answer("doubt of any loader", None, lambda: _doubt_of_all(project), compared=True)
     if all(has_none_by_default(one) for one in found):
         return ONLY_WITH_OPTION
-    has_none = never_has_workers(project, dataset) and not _may_be_loaded(project)
+    has_none = never_has_workers(project, dataset) and not _may_be_loaded(project, _met_with(project, dataset))
     return WITHOUT_WORKERS if has_none else ""
 
 
 def _may_be_used(project: Project, dataset: ClassFacts) -> bool:
     """Whether a loader may get any dataset, or a program of the project has to do with this one."""
     home = dataset.module.path
-    return _may_be_loaded(project) or any(project.graph.reaches(one, home) for one in _programs(project, home))
+    is_loaded = _may_be_loaded(project)
+    return is_loaded or any(project.graph.reaches(one, home) for one in _programs(project, home))
+
+
+def _met_with(project: Project, dataset: ClassFacts) -> frozenset[Path]:
+    """The files that take part in a program that a class takes part in."""
+    home = dataset.module.path
+    find = lambda: project.graph.reached_from(project.graph.reaching([home]))  # noqa: E731 - it is short
+    return project.answer("met with a file", home, find, compared=True)
 
 
 def has_none_by_default(loader: Loader) -> bool:
@@ -91,21 +99,24 @@ def _is_in_library(project: Project, home: Path) -> bool:
 def _doubt_of_all(project: Project) -> str:
     """Why workers may never get anything, such as a dataset that another one keeps: no loader has any, or need have."""
     doubt = ""
-    for number, loader in enumerate(_all_loaders(project)):
+    for number, loader in enumerate(_loaders_in(project)):
         if number == MOST_ASKED or loader.workers.kind is not Workers.NONE:
             return ""
         doubt = ONLY_WITH_OPTION if has_none_by_default(loader) else doubt or WITHOUT_WORKERS
     return doubt
 
 
-def _all_loaders(project: Project) -> Iterator[Loader]:
-    files = [path for path in files_with_loaders(project) if not is_test_file(path)]
-    return (loader for module in project.modules(files) for loader in loaders_of(project, module))
+def _loaders_in(project: Project, files: Collection[Path] | None = None) -> Iterator[Loader]:
+    """Give the loaders that some files make, or all, but for tests."""
+    making = [
+        path for path in files_with_loaders(project) if not is_test_file(path) and (files is None or path in files)
+    ]
+    return (loader for module in project.modules(making) for loader in loaders_of(project, module))
 
 
-def _may_be_loaded(project: Project) -> bool:
-    """Whether some loader of the project has workers, or may have, and a dataset that is not known."""
-    found = list(_all_loaders(project))
+def _may_be_loaded(project: Project, files: Collection[Path] | None = None) -> bool:
+    """Whether some files, or any, make a loader that has workers, or may have, and a dataset that is not known."""
+    found = list(_loaders_in(project, files))
     return len(found) > MOST_ASKED or any(one.workers.kind is not Workers.NONE and not one.datasets for one in found)
 
 
