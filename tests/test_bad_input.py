@@ -322,8 +322,8 @@ def test_deep_nesting_ends_in_a_finding_or_one_line(folder: Path, arguments: lis
 
 def test_long_lines_are_read_and_not_printed_whole(folder: Path) -> None:
     statement = '        self.file = open(path, "rb")'
-    long = HAZARD.replace(statement, statement + f'; self.table = "{"x" * 200_000}"')
-    (folder / "long.py").write_text("TABLE = [" + "1, " * 50_000 + "]\n" + long)
+    long = HAZARD.replace(statement, statement + f'; self.table = "{"x" * 50_000}"')
+    (folder / "long.py").write_text("TABLE = [" + "1, " * 10_000 + "]\n" + long)
     result = forklint("long.py", cwd=folder)
     assert result.returncode == 1
     assert "FKL301" in result.stdout
@@ -544,7 +544,7 @@ def test_a_terminal_without_unicode_is_written_to(folder: Path) -> None:
 
 @POSIX
 def test_a_reader_that_goes_away_ends_the_run_quietly(folder: Path) -> None:
-    for number in range(300):  # more than a pipe holds
+    for number in range(120):  # more than a pipe holds
         (folder / f"lines_{number}.py").write_text(HAZARD)
     command = [sys.executable, "-m", "forklint", "."]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

@@ -528,6 +528,7 @@ def bench(*arguments: str | Path, cwd: Path = REPOSITORY) -> subprocess.Complete
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=120)
 
 
+@pytest.mark.soak
 def test_a_small_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Thirty files, one round, no peer: what can be measured is, and the rest is told."""
     folder = tmp_path / "corpus"

@@ -44,6 +44,7 @@ def codes(output: str) -> list[str]:
     return sorted(finding["code"] for finding in json.loads(output))
 
 
+@pytest.mark.soak
 def test_all_five_are_found_where_they_lie(forklint) -> None:
     result = forklint("examples/", "--output-format", "json", cwd=EXAMPLES.parent)
     assert codes(result.stdout) == ALL

@@ -311,7 +311,7 @@ def run_all(forklint, folder: Path, *options: str) -> CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(
-    "part", [pytest.param(slice(0, None, 48), id="some"), pytest.param(slice(None), id="all", marks=pytest.mark.soak)]
+    "part", [pytest.param(slice(0, None, 96), id="some"), pytest.param(slice(None), id="all", marks=pytest.mark.soak)]
 )
 def test_all_fixtures_say_the_same(forklint, tmp_path: Path, part: slice) -> None:
     """Without a cache, with an empty one and a full one, in one process and in two, as projects of their own."""
@@ -328,7 +328,7 @@ def test_all_fixtures_say_the_same(forklint, tmp_path: Path, part: slice) -> Non
 
 
 def test_fixtures_of_one_project_say_the_same(forklint, tmp_path: Path) -> None:
-    for case in all_cases()[::24]:
+    for case in all_cases()[::48]:
         folder = tmp_path / case.path.parent.name.lower() / case.path.stem
         shutil.copytree(case.path, folder) if case.path.is_dir() else (
             folder.mkdir(parents=True),

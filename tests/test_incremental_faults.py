@@ -60,10 +60,10 @@ def test_a_damaged_file_is_as_good_as_none(project: Path) -> None:
     expected = reports(project, keeps=True)
     store = store_of(project)
     whole, dice = store.read_bytes(), random.Random(0)
-    cut = [whole[: dice.randrange(len(whole))] for _ in range(6)]
+    cut = [whole[: dice.randrange(len(whole))] for _ in range(3)]
     flipped = [
         whole[:place] + bytes([whole[place] ^ 1 << dice.randrange(8)]) + whole[place + 1 :]
-        for place in (dice.randrange(len(whole)) for _ in range(6))
+        for place in (dice.randrange(len(whole)) for _ in range(3))
     ]
     for data in (b"", b"\n", b"\0" * 4096, whole * 2, *cut, *flipped):
         store.write_bytes(data)
@@ -93,7 +93,7 @@ def test_rows_that_are_none_of_ours_are_no_rows(project: Path, table: str) -> No
 
     with opened(project) as store:
         assert len(list(store.rows(table))) > 0, "else this shows nothing"
-    for step in range(12):
+    for step in range(6):
         write(project / "words/options.py", f"WORKERS = {step}\n")
         store_of(project).write_bytes(whole)
         rewrite(project, table, spoil)

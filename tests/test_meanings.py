@@ -41,7 +41,7 @@ def test_whatever_trees_resolve_is_among_the_meanings(case: Case, tmp_path: Path
 
 def test_modules_number_their_definitions_as_summaries_do(tmp_path: Path) -> None:
     counted = 0
-    for case in CASES:
+    for case in CASES[::3]:
         (tmp_path / case.id).mkdir(exist_ok=True)
         case.copy_to(tmp_path / case.id)
     project = Project(tmp_path, Settings())
@@ -51,7 +51,7 @@ def test_modules_number_their_definitions_as_summaries_do(tmp_path: Path) -> Non
             names = [getattr(scope.node, "name", "") for scope in module.all_scopes]
             assert names == [scope.name for scope in summary.scopes]
             counted += len(names)
-    assert counted > 4_000
+    assert counted > 1_000
 
 
 FILES = {

@@ -150,7 +150,7 @@ def test_all_fixtures_as_one_project_give_a_document_of_the_right_structure(fork
 
 def test_fixtures_give_a_document_of_the_right_structure(forklint, tmp_path: Path) -> None:
     """Each a project of its own."""
-    for number, case in enumerate(all_cases()[::12]):
+    for number, case in enumerate(all_cases()[::24]):
         folder = tmp_path / f"{number}-{case.path.stem}"
         folder.mkdir()
         case.copy_to(folder)
@@ -160,7 +160,7 @@ def test_fixtures_give_a_document_of_the_right_structure(forklint, tmp_path: Pat
 def check_document_of_fixtures(forklint, folder: Path, *options: str) -> None:
     done = forklint(".", *options, "--preview", "--output-format", "sarif", cwd=folder, timeout=SECONDS)
     run = check_document(json.loads(done.stdout))
-    assert len(run["results"]) > 100
+    assert len(run["results"]) > 30
     assert {result["level"] for result in run["results"]} == {"error", "warning", "note"}
     assert any("relatedLocations" in result for result in run["results"])
     assert {fix["properties"]["applicability"] for result in run["results"] for fix in result.get("fixes", [])} == {

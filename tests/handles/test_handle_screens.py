@@ -283,7 +283,7 @@ def effort(project: Project) -> tuple[int, int]:
 def test_twice_as_many_definitions_that_lead_to_each_other_take_twice_the_effort(
     make: Callable[[int], dict[str, str]], tmp_path: Path
 ) -> None:
-    count = 80  # far beyond what is followed from one class
+    count = 40  # beyond what is followed from one class
     once, twice = (effort(written(tmp_path / str(size), make(size))) for size in (count, 2 * count))
     assert once[1] > 100 * count
     assert twice[0] < 2.3 * once[0]

@@ -132,9 +132,12 @@ def exports_of(path: Path) -> set[str]:
     return {item.value for value in stated for item in getattr(value, "elts", ()) if isinstance(item, ast.Constant)}
 
 
-def test_edges_are_those_of_a_plain_search_over_all_fixtures() -> None:
+@pytest.mark.parametrize(
+    "part", [pytest.param(slice(0, None, 3), id="some"), pytest.param(slice(None), id="all", marks=pytest.mark.soak)]
+)
+def test_edges_are_those_of_a_plain_search_over_fixtures(part: slice) -> None:
     seen = 0
-    for folder in sorted(path for path in FIXTURES.iterdir() if path.is_dir()):
+    for folder in sorted(path for path in FIXTURES.iterdir() if path.is_dir())[part]:
         made = Project(folder, Settings())
         for path in sorted(folder.rglob("*.py")):
             try:
@@ -146,7 +149,7 @@ def test_edges_are_those_of_a_plain_search_over_all_fixtures() -> None:
             for target in wanted & set(made.files) if path in made.files else ():
                 assert path in made.graph.importers(target), (path, target)
             seen += len(wanted)
-    assert seen > 150
+    assert seen > 20
 
 
 def test_a_star_runs_the_modules_that_a_package_lists(tmp_path: Path) -> None:

@@ -347,7 +347,6 @@ def test_the_fixed_script_has_the_threads_it_asks_for(tmp_path: Path) -> None:
 FIXTURE = Path(__file__).parent.parent / "fixtures" / "FKL101_late_env_var"
 RUN = [
     "bad_feature_pool.py",
-    "bad_project_settings/train.py",
     *(
         pytest.param(name, marks=pytest.mark.soak)
         for name in [
@@ -359,6 +358,7 @@ RUN = [
             "bad_mps_fallback.py",
             "bad_ocr_threads.py",
             "bad_preload.py",
+            "bad_project_settings/train.py",
         ]
     ),
 ]

@@ -233,4 +233,4 @@ def test_names_that_are_bound_again_and_again_are_each_followed_once(tmp_path: P
         assert [one.code for one in linter.lint(path).findings] == ["FKL201"]
         return linter.project.budgets.spent["following payloads"]
 
-    assert spent(40) < 3 * spent(20)
+    assert spent(24) < 3 * spent(12)

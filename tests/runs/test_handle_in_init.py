@@ -100,12 +100,19 @@ def forkserver_with_torch() -> None:
 
 
 @pytest.fixture(scope="session")
-def sources(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Return two folders with copies of the fixtures: as they are, and after the fix."""
+def sources(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> tuple[Path, Path]:
+    """Return two folders with copies of the fixtures that are read: as they are, and after the fix."""
+    given = [getattr(item, "callspec", None) for item in request.session.items]
+    read = {one.params["case"].fixture for one in given if one and isinstance(one.params.get("case"), Case)}
     before = tmp_path_factory.mktemp("before") / "plain"
     after = tmp_path_factory.mktemp("after") / "fixed"
     for folder in (before, after):
-        shutil.copytree(FIXTURES, folder, ignore=shutil.ignore_patterns("*.fixed.py", "good_*"))
+        folder.mkdir()
+        for path in FIXTURES.glob("bad_*"):
+            if path.is_dir() and path.name in read:
+                shutil.copytree(path, folder / path.name, ignore=shutil.ignore_patterns("*.fixed.py"))
+            elif path.stem in read:
+                shutil.copy(path, folder)
         (folder / "__init__.py").touch()
     command = [sys.executable, "-m", "forklint", str(after), "--isolated", "--select", "FKL301"]
     done = subprocess.run(

@@ -26,9 +26,10 @@ def starts(project: Project, path: Path) -> bool:
     return module is not None and bool(reached(project, module))
 
 
-def test_no_start_is_passed_over_once_every_guard_is_gone() -> None:
+@pytest.mark.parametrize("folders", ["FKL202*", pytest.param("FKL2*", marks=pytest.mark.soak)])
+def test_no_start_is_passed_over_once_every_guard_is_gone(folders: str) -> None:
     found = 0
-    for folder in sorted(FIXTURES.glob("FKL2*")):
+    for folder in sorted(FIXTURES.glob(folders)):
         project = project_of(folder)
         for path in project.files:
             project.replace(path, GUARD.sub(b"if True:", project.data(path)))
@@ -37,7 +38,7 @@ def test_no_start_is_passed_over_once_every_guard_is_gone() -> None:
             if runs_something(project.data(path)) and starts(project, path):
                 found += 1
                 assert may_start(project, path, rule.starters), path
-    assert found > 30
+    assert found > 15
 
 
 @pytest.mark.parametrize(

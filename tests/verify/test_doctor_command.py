@@ -54,6 +54,7 @@ def replay(forklint, tmp_path: Path) -> Callable[..., Told]:
     return run
 
 
+@pytest.mark.soak
 def test_a_training_that_dies_in_a_process_of_its_own(replay) -> None:
     """The dashboard hides what the training prints; its stack is there all the same."""
     seen = replay("mac_training", "python", "dashboard.py")
@@ -65,6 +66,7 @@ def test_a_training_that_dies_in_a_process_of_its_own(replay) -> None:
     assert "Prove it: forklint verify train_gan.py --select FKL101" in seen.report
 
 
+@pytest.mark.soak
 def test_a_worker_that_reads_a_closed_database(replay) -> None:
     need_torch()
     seen = replay("lmdb_worker", "python", "train.py")

@@ -174,10 +174,13 @@ if __name__ == "__main__":
 @pytest.mark.parametrize(
     ("script", "method", "evidence", "advice"),
     [
-        (UNGUARDED, "spawn", "every worker that imports the script runs it again", "__main__"),
-        (LAUNCHING, "fork", "in a process that it starts", "factory"),
+        pytest.param(
+            *(UNGUARDED, "spawn", "every worker that imports the script runs it again", "__main__"),
+            id="in a worker that imports it",
+            marks=pytest.mark.soak,
+        ),
+        pytest.param(LAUNCHING, "fork", "in a process that it starts", "factory", id="in a separate process"),
     ],
-    ids=["in a worker that imports it", "in a separate process"],
 )
 def test_nothing_is_trained(tmp_path: Path, script: str, method: str, evidence: str, advice: str) -> None:
     qualname, attribute = write("lazy", tmp_path)
