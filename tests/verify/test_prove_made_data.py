@@ -201,6 +201,7 @@ def test_a_handle_that_other_arguments_would_open_is_not_refuted(tmp_path: Path)
         'self.file = open(path, "rb")',
         'self.data = b""\n        if not in_memory:\n            self.file = open(path, "rb")',
     )
+    text = text.replace("options.path, words)", "options.path, words, options.in_memory)")
     proof = proof_of(tmp_path, HEAD + text.format(more=""), "fork")
     assert proof.verdict() == "confirmed", proof.judgement.evidence
 
