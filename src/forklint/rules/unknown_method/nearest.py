@@ -55,10 +55,7 @@ def nearest(wanted: str, known: Iterable[str]) -> Nearest:
     `generate_sample` begin with the same verb, which their letters hardly show.
     """
     candidates = (name for name in known if not name.startswith("__") and _is_as_public(wanted, name))
-    scored = sorted(
-        ((likeness(wanted, name), name) for name in candidates),
-        key=lambda pair: (-pair[0], pair[1]),
-    )[: LISTED + 1]
+    scored = _best(wanted, candidates)
     near = [(score, name) for score, name in scored if score >= ALIKE]
     if not near:
         return Nearest(())
@@ -72,6 +69,16 @@ def nearest(wanted: str, known: Iterable[str]) -> Nearest:
     )
     outstanding = name if clear and _speaks_of_the_same(wanted, name, lead) else ""
     return Nearest(tuple(name for _, name in near[:LISTED]), outstanding, is_slip(wanted, name))
+
+
+def _best(wanted: str, candidates: Iterable[str]) -> list[tuple[float, str]]:
+    """The likeness of the LISTED + 1 names that are most alike, best first: the others' letters are not compared."""
+    best: list[tuple[float, str]] = []
+    for most, name in sorted((-_at_most(wanted, name), name) for name in candidates):
+        if len(best) > LISTED and best[-1][0] > -most:
+            break
+        best = sorted([*best, (likeness(wanted, name), name)], key=lambda pair: (-pair[0], pair[1]))[: LISTED + 1]
+    return best
 
 
 def _is_as_public(wanted: str, name: str) -> bool:
@@ -101,7 +108,18 @@ def is_slip(wanted: str, name: str) -> bool:
 
 def likeness(wanted: str, name: str) -> float:
     """From 0 to 1; 1 for names that differ in case and underscores alone."""
-    letters = _letters(wanted, name)
+    return _with_words(wanted, name, _letters(wanted, name))
+
+
+def _at_most(wanted: str, name: str) -> float:
+    """What their likeness cannot exceed, in whatever order their letters stand."""
+    plain, other = _plain(wanted), _plain(name)
+    shared = sum(min(plain.count(letter), other.count(letter)) for letter in set(plain))
+    return _with_words(wanted, name, 2 * shared / (len(plain) + len(other) or 1))
+
+
+def _with_words(wanted: str, name: str, letters: float) -> float:
+    """The likeness of two names of which so much of the letters is the same."""
     if wanted[:1].isupper() != name[:1].isupper():
         letters -= 0.1  # a class for a function is the rarer slip
     words, others = _words(wanted), _words(name)
