@@ -26,7 +26,9 @@ def slip(name: str, dice: random.Random) -> str:
 def test_the_best_are_those_of_all_names(seed: int) -> None:
     dice = random.Random(seed)
     for wanted in (slip(dice.choice(NAMES), dice) for _ in range(40)):
-        public = [name for name in NAMES if wanted[0] == "_" or not name.startswith("_") or name.lstrip("_") == wanted]
+        public = [
+            name for name in NAMES if wanted.startswith("_") or not name.startswith("_") or name.lstrip("_") == wanted
+        ]
         ranked = sorted(public, key=lambda name: (-likeness(wanted, name), name))
         expected = [name for name in ranked[:LISTED] if likeness(wanted, name) >= ALIKE]
         assert list(nearest.nearest(wanted, NAMES).names) == expected, wanted
