@@ -8,6 +8,7 @@ from pathlib import Path
 
 from forklint.project.index import Project
 from forklint.project.module import Module
+from forklint.project.spelling import last_name
 from forklint.project.trials import is_test_file
 from forklint.summaries.parts import DEFINITION, STORED
 from forklint.summaries.stores import given_in, set_in
@@ -15,6 +16,8 @@ from forklint.summaries.summary import CLASS, MODULE, Scope, Summary
 from forklint.summaries.terms import GIVEN, WORD
 
 LOOK_UPS = frozenset({"get", "pop", "setdefault"})
+WRITES = frozenset({"print", "write", "info", "debug", "warning"})
+"""Functions and methods whose texts are for a reader, or a file."""
 LONGEST_LIST = 400
 """Characters of the longest text that is read as a list of names: ``"width, depth"``."""
 
@@ -84,7 +87,7 @@ def _holds(scope: Scope, name: str) -> bool:
 
 
 def _quoted(project: Project, module: Module) -> frozenset[str]:
-    """The names that texts of a module spell, alone or in a list, but for keys and what is compared."""
+    """The names that texts of a module spell, alone or in a list, but for keys and what is compared or written."""
 
     def find() -> frozenset[str]:
         now = project.module(module.path)
@@ -100,14 +103,15 @@ def _texts(module: Module) -> Iterable[str]:
 
 
 def _is_key(node: ast.Constant, module: Module) -> bool:
-    """Whether a text is looked up or compared, so that it names nothing that is set."""
+    """Whether a text is looked up, compared or written out, so that it names nothing that is set."""
     above = module.parents[node]
     if isinstance(above, (ast.Tuple, ast.List, ast.Set)) and isinstance(module.parents[above], ast.Compare):
         return True  # ``kind in ("mean", "sum")``
     if isinstance(above, ast.Compare):
         return True
     if isinstance(above, ast.Call):
-        return isinstance(above.func, ast.Attribute) and above.func.attr in LOOK_UPS
+        is_method = isinstance(above.func, ast.Attribute)
+        return last_name(above.func) in WRITES or (is_method and last_name(above.func) in LOOK_UPS)
     return isinstance(above, ast.Subscript) or (isinstance(above, ast.Dict) and node in above.keys)
 
 

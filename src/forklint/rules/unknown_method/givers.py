@@ -11,7 +11,7 @@ from forklint.project.index import External, Package, Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import dotted
-from forklint.rules.unknown_method.attributes import OWN_SETTINGS
+from forklint.rules.unknown_method.attributes import OWN_SETTINGS, SELF
 from forklint.summaries.stores import is_own_object
 from forklint.values.arithmetic import is_sure
 from forklint.values.evaluator import Evaluator
@@ -21,6 +21,7 @@ MOST_FILES = 12
 """Files that are looked into; a name to which more store is a common one."""
 SETTINGS_NAME = re.compile(r"conf|arg|opt|param|setting|namespace|flag", re.IGNORECASE)
 """What classes are called whose objects are filled from the command line."""
+OWN = f"{SELF}."
 CONTEXT = "ctx"
 """What a function of autograd calls the object that it keeps things on."""
 
@@ -59,7 +60,7 @@ class Givers:
     def _is_other(self, facts: ClassFacts, module: Module, owner: ast.expr) -> bool:
         """Whether what something is stored on is surely no object of the class."""
         scope, root = module.scope_at(owner), dotted(owner).partition(".")[0]
-        if root in OWN_SETTINGS and dotted(owner) == root and not SETTINGS_NAME.search(facts.name):
+        if dotted(owner).removeprefix(OWN) in OWN_SETTINGS and not SETTINGS_NAME.search(facts.name):
             return True
         if root == CONTEXT and isinstance(scope.node, FUNCTIONS) and root in scope.bindings:
             return True

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.knowledge.libraries import libraries
-from forklint.members.attribute_stores import is_assigned_somewhere
+from forklint.members.attribute_stores import giving_files, sets_by_text
 from forklint.members.guards import is_excused, is_fallback, is_hidden
 from forklint.project.certainty import is_certain
 from forklint.project.guard import is_for_type_checkers
-from forklint.project.module import Module
+from forklint.project.module import ClassFacts, FunctionFacts, Module
+from forklint.project.scopes import Kind
 from forklint.project.spelling import dotted
 from forklint.records import dataclass
 from forklint.rules.unknown_method.added_paths import is_on_added_path
@@ -29,11 +30,10 @@ if TYPE_CHECKING:
 SUPPLYING, SETUP, INIT = "__getattr__", "setup.py", "__init__.py"
 NAMING = (
     *("globals(", "locals(", "vars(", "sys.modules", "exec("),
+    *("import_module(__name__", "__import__(__name__"),
     *("load_dynamic(", "__bootstrap__", "ExtensionFileLoader("),  # what setuptools puts in the place of native code
 )
 """What stands in a module that may give itself names which the text does not say."""
-MAKING = (*NAMING, "__dict__", "setattr(", "add_module(")
-"""What stands in one that may do so, or does so with other objects: asked of the very module that lacks a name."""
 
 NOT_PACKAGES = frozenset({"code", "profile", "statistics", "trace", "types"})
 """Modules of Python that have no modules in them, so that ``code.models`` is a folder of the project."""
@@ -280,7 +280,7 @@ def _surely_lacks(
     project: Project, module: Module, node: ast.Attribute | ast.ImportFrom, name: str, owner: Module
 ) -> bool:
     """Whether nobody gives a module of the project a name that is needed at a place."""
-    if project.member(owner, name) is not None or any(word in owner.document.text for word in MAKING):
+    if project.member(owner, name) is not None or any(word in owner.document.text for word in NAMING):
         return False
     if any(isinstance(one, ast.Global) and name in one.names for one in owner.nodes):
         return False
@@ -293,4 +293,26 @@ def _surely_lacks(
         return False
     root = dotted(node.value) if isinstance(node, ast.Attribute) else ""
     is_guarded = is_excused(module, node, root) or is_for_type_checkers(module, node)
-    return not (is_guarded or is_fallback(module, node) or is_assigned_somewhere(project, name, [module, owner]))
+    return not (is_guarded or is_fallback(module, node) or _may_be_given(project, name, module, owner))
+
+
+def _may_be_given(project: Project, name: str, user: Module, owner: Module) -> bool:
+    """Whether a file may store a name on a module: on what it imports, or by a text on anything."""
+    for path in giving_files(project, name, [user]):
+        summary, module = project.summary(path), project.module(path)
+        if summary is None or module is None or sets_by_text(summary, name):
+            return True
+        if any(_stores_on(project, module, node, name, owner) for node in module.nodes):
+            return True
+    return False
+
+
+def _stores_on(project: Project, module: Module, node: ast.AST, name: str, owner: Module) -> bool:
+    if not isinstance(node, ast.Attribute) or node.attr != name or isinstance(node.ctx, ast.Load):
+        return False
+    scope = module.scope_at(node)
+    symbol, bound = project.resolve(module, scope, node.value), scope.find(dotted(node.value).partition(".")[0])
+    if isinstance(symbol, Module):
+        return symbol is owner
+    is_imported = bound is not None and any(one.kind is Kind.IMPORT for one in bound[1])
+    return is_imported and not isinstance(symbol, ClassFacts | FunctionFacts)
