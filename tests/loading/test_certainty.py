@@ -92,7 +92,7 @@ WITHOUT = {"train.py": LOADS.replace("args.workers", "0").replace("NUMBER", "0")
 def test_loaders_without_workers(tmp_path: Path, files: dict[str, str]) -> None:
     finding = found(tmp_path, {**files, **WITHOUT})
     assert finding.severity is Severity.INFO
-    assert finding.message.endswith("(only once a loader has workers: none in this project has)")
+    assert finding.message.endswith("(only once a loader of the dataset has workers: none in this project has)")
 
 
 def test_workers_that_must_be_asked_for(tmp_path: Path) -> None:

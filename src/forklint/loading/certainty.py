@@ -22,7 +22,7 @@ from forklint.values.numbers import Workers
 
 LATENT = "latent: nothing in this library loads it with workers"
 ONLY_WITH_OPTION = "only if the number of workers, 0 by default, is raised"
-WITHOUT_WORKERS = "only once a loader has workers: none in this project has"
+WITHOUT_WORKERS = "only once a loader of the dataset has workers: none in this project has"
 ASIDE = frozenset({"tests", "test", "docs", "doc", "examples", "benchmarks"})
 """Folders whose programs are no users of a library."""
 DECLARING = ("setup.py", "setup.cfg")
