@@ -322,8 +322,8 @@ def test_deep_nesting_ends_in_a_finding_or_one_line(folder: Path, arguments: lis
 
 def test_long_lines_are_read_and_not_printed_whole(folder: Path) -> None:
     statement = '        self.file = open(path, "rb")'
-    long = HAZARD.replace(statement, statement + f'; self.table = "{"x" * 50_000}"')
-    (folder / "long.py").write_text("TABLE = [" + "1, " * 10_000 + "]\n" + long)
+    long = HAZARD.replace(statement, statement + f'; self.table = "{"x" * 200_000}"')
+    (folder / "long.py").write_text("TABLE = [" + "1, " * 50_000 + "]\n" + long)
     result = forklint("long.py", cwd=folder)
     assert result.returncode == 1
     assert "FKL301" in result.stdout

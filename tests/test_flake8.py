@@ -56,9 +56,15 @@ def test_nodes_that_all_trees_share_may_have_attributes_of_others(flake8: Flake8
 
 
 @pytest.mark.parametrize(
-    "part", [pytest.param(slice(0, None, 32), id="some"), pytest.param(slice(None), id="all", marks=pytest.mark.soak)]
+    ("part", "fewest"),
+    [
+        pytest.param(slice(0, None, 32), 20, id="some"),
+        pytest.param(slice(None), 50, id="all", marks=pytest.mark.soak),
+    ],
 )
-def test_the_findings_are_those_of_the_command(flake8: Flake8, forklint, tmp_path: Path, part: slice) -> None:
+def test_the_findings_are_those_of_the_command(
+    flake8: Flake8, forklint, tmp_path: Path, part: slice, fewest: int
+) -> None:
     for number, case in enumerate(all_cases()[part]):
         folder = tmp_path / f"{number}-{case.path.stem}"
         folder.mkdir()
@@ -70,7 +76,7 @@ def test_the_findings_are_those_of_the_command(flake8: Flake8, forklint, tmp_pat
         for one in json.loads(alone.stdout)
         if one["filename"].endswith(".py") and one["code"] not in {"FKL001", "FKL002"}
     }
-    assert len(expected) > 20
+    assert len(expected) > fewest
     assert violations(inside.stdout, tmp_path) == expected
     assert inside.stderr == ""
 

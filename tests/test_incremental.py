@@ -327,8 +327,9 @@ def test_all_fixtures_say_the_same(forklint, tmp_path: Path, part: slice) -> Non
         assert forklint("clean", cwd=tmp_path).returncode == 0
 
 
-def test_fixtures_of_one_project_say_the_same(forklint, tmp_path: Path) -> None:
-    for case in all_cases()[::48]:
+@pytest.mark.parametrize("step", [48, pytest.param(24, marks=pytest.mark.soak)])
+def test_fixtures_of_one_project_say_the_same(forklint, tmp_path: Path, step: int) -> None:
+    for case in all_cases()[::step]:
         folder = tmp_path / case.path.parent.name.lower() / case.path.stem
         shutil.copytree(case.path, folder) if case.path.is_dir() else (
             folder.mkdir(parents=True),

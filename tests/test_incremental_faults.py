@@ -56,14 +56,15 @@ def spoilt(value: Any, dice: random.Random) -> Any:
     return dice.choice([None, 7, -1, 1e300, "\0", "", [], {}, [[]], {"a": 1}, True, "word", [1, 2, 3, 4]])
 
 
-def test_a_damaged_file_is_as_good_as_none(project: Path) -> None:
+@pytest.mark.parametrize("each", [3, pytest.param(6, marks=pytest.mark.soak)])
+def test_a_damaged_file_is_as_good_as_none(project: Path, each: int) -> None:
     expected = reports(project, keeps=True)
     store = store_of(project)
     whole, dice = store.read_bytes(), random.Random(0)
-    cut = [whole[: dice.randrange(len(whole))] for _ in range(3)]
+    cut = [whole[: dice.randrange(len(whole))] for _ in range(each)]
     flipped = [
         whole[:place] + bytes([whole[place] ^ 1 << dice.randrange(8)]) + whole[place + 1 :]
-        for place in (dice.randrange(len(whole)) for _ in range(3))
+        for place in (dice.randrange(len(whole)) for _ in range(each))
     ]
     for data in (b"", b"\n", b"\0" * 4096, whole * 2, *cut, *flipped):
         store.write_bytes(data)
@@ -73,8 +74,9 @@ def test_a_damaged_file_is_as_good_as_none(project: Path) -> None:
         assert reports(project, keeps=True) == reports(project, keeps=False)
 
 
+@pytest.mark.parametrize("steps", [6, pytest.param(12, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("table", tables.ALL)
-def test_rows_that_are_none_of_ours_are_no_rows(project: Path, table: str) -> None:
+def test_rows_that_are_none_of_ours_are_no_rows(project: Path, table: str, steps: int) -> None:
     """Where the damage leaves a report that can be one, it is what was asked for: its checksum says that it is ours."""
     for number in range(gathering.FEWEST):
         write(project / f"parts/part{number}.py", "import torch\n")
@@ -93,7 +95,7 @@ def test_rows_that_are_none_of_ours_are_no_rows(project: Path, table: str) -> No
 
     with opened(project) as store:
         assert len(list(store.rows(table))) > 0, "else this shows nothing"
-    for step in range(6):
+    for step in range(steps):
         write(project / "words/options.py", f"WORKERS = {step}\n")
         store_of(project).write_bytes(whole)
         rewrite(project, table, spoil)

@@ -279,11 +279,12 @@ def effort(project: Project) -> tuple[int, int]:
     return linters.of(files[0]).project.questions.found, calls
 
 
+@pytest.mark.parametrize("count", [40, pytest.param(80, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("make", [chained_functions, chained_classes], ids=lambda make: make.__name__)
 def test_twice_as_many_definitions_that_lead_to_each_other_take_twice_the_effort(
-    make: Callable[[int], dict[str, str]], tmp_path: Path
+    make: Callable[[int], dict[str, str]], count: int, tmp_path: Path
 ) -> None:
-    count = 40  # beyond what is followed from one class
+    """More of them than are followed from one class."""
     once, twice = (effort(written(tmp_path / str(size), make(size))) for size in (count, 2 * count))
     assert once[1] > 100 * count
     assert twice[0] < 2.3 * once[0]

@@ -133,9 +133,13 @@ def exports_of(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "part", [pytest.param(slice(0, None, 3), id="some"), pytest.param(slice(None), id="all", marks=pytest.mark.soak)]
+    ("part", "fewest"),
+    [
+        pytest.param(slice(0, None, 3), 20, id="some"),
+        pytest.param(slice(None), 150, id="all", marks=pytest.mark.soak),
+    ],
 )
-def test_edges_are_those_of_a_plain_search_over_fixtures(part: slice) -> None:
+def test_edges_are_those_of_a_plain_search_over_fixtures(part: slice, fewest: int) -> None:
     seen = 0
     for folder in sorted(path for path in FIXTURES.iterdir() if path.is_dir())[part]:
         made = Project(folder, Settings())
@@ -149,7 +153,7 @@ def test_edges_are_those_of_a_plain_search_over_fixtures(part: slice) -> None:
             for target in wanted & set(made.files) if path in made.files else ():
                 assert path in made.graph.importers(target), (path, target)
             seen += len(wanted)
-    assert seen > 20
+    assert seen > fewest
 
 
 def test_a_star_runs_the_modules_that_a_package_lists(tmp_path: Path) -> None:

@@ -224,7 +224,8 @@ for turn in range(3):
 """
 
 
-def test_names_that_are_bound_again_and_again_are_each_followed_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [12, pytest.param(20, marks=pytest.mark.soak)])
+def test_names_that_are_bound_again_and_again_are_each_followed_once(tmp_path: Path, count: int) -> None:
     def spent(times: int) -> int:
         steps = "\n        ".join(["images = images.view(labels)", "labels = labels.view(images)"] * times)
         path = tmp_path / "run.py"
@@ -233,4 +234,4 @@ def test_names_that_are_bound_again_and_again_are_each_followed_once(tmp_path: P
         assert [one.code for one in linter.lint(path).findings] == ["FKL201"]
         return linter.project.budgets.spent["following payloads"]
 
-    assert spent(24) < 3 * spent(12)
+    assert spent(2 * count) < 3 * spent(count)

@@ -104,8 +104,18 @@ def test_a_misspelt_name_of_torch(verdict) -> None:
     assert found["evidence"] == f"{error}; with the fix, `set_num_threads`, it exists"
 
 
-def test_a_function_that_does_nothing_but_raise_is_called(verdict) -> None:
-    (found,) = verdict("import torch\n\ntorch.symeig(1)\n", expect=1)
+@pytest.mark.parametrize(
+    "call",
+    [
+        "symeig(1)",
+        *(
+            pytest.param(one, marks=pytest.mark.soak)
+            for one in ("solve(1, 2)", "eig(1)", "lstsq(1, 2)", "matrix_rank(1)")
+        ),
+    ],
+)
+def test_a_function_that_does_nothing_but_raise_is_called(verdict, call: str) -> None:
+    (found,) = verdict(f"import torch\n\ntorch.{call}\n", expect=1)
     assert found["verdict"] == "confirmed"
     assert "is now removed" in found["evidence"]
 

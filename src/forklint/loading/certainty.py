@@ -70,8 +70,7 @@ def _find(project: Project, dataset: ClassFacts) -> str:
 def _may_be_used(project: Project, dataset: ClassFacts) -> bool:
     """Whether a loader may get any dataset, or a program of the project has to do with this one."""
     home = dataset.module.path
-    is_loaded = _may_be_loaded(project)
-    return is_loaded or any(project.graph.reaches(one, home) for one in _programs(project, home))
+    return _may_be_loaded(project) or any(project.graph.reaches(one, home) for one in _programs(project, home))
 
 
 def _met_with(project: Project, dataset: ClassFacts) -> frozenset[Path]:

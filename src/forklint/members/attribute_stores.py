@@ -110,8 +110,8 @@ def _is_key(node: ast.Constant, module: Module) -> bool:
     if isinstance(above, ast.Compare):
         return True
     if isinstance(above, ast.Call):
-        is_method = isinstance(above.func, ast.Attribute)
-        return last_name(above.func) in WRITES or (is_method and last_name(above.func) in LOOK_UPS)
+        called = last_name(above.func)
+        return called in WRITES or (called in LOOK_UPS and isinstance(above.func, ast.Attribute))
     return isinstance(above, ast.Subscript) or (isinstance(above, ast.Dict) and node in above.keys)
 
 
