@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from forklint.project.index import Project
@@ -42,6 +42,13 @@ def giving_files(project: Project, name: str, modules: Iterable[Module]) -> list
     is_trial = first is None or is_test_file(first.path)
     paths = project.where(GIVEN, name)
     return [path for path in paths if (is_trial or not is_test_file(path)) and _gives(project, path, name)]
+
+
+def owners_of_stores(module: Module, name: str) -> Iterator[ast.expr]:
+    """Give what a module stores an attribute of a name on, or deletes it from."""
+    for node in module.nodes:
+        if isinstance(node, ast.Attribute) and node.attr == name and not isinstance(node.ctx, ast.Load):
+            yield node.value
 
 
 def sets_by_text(summary: Summary, name: str) -> bool:

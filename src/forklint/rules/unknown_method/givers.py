@@ -6,7 +6,7 @@ import ast
 import re
 from pathlib import Path
 
-from forklint.members.attribute_stores import are_quoted, giving_files, sets_by_text
+from forklint.members.attribute_stores import are_quoted, giving_files, owners_of_stores, sets_by_text
 from forklint.project.index import External, Package, Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import FUNCTIONS
@@ -49,11 +49,9 @@ class Givers:
         summary, module = self.project.summary(path), self.project.module(path)
         if summary is None or module is None or sets_by_text(summary, name):
             return True
-        for node in module.nodes:
-            if not isinstance(node, ast.Attribute) or node.attr != name or isinstance(node.ctx, ast.Load):
-                continue
-            number = module.number(module.scope_at(node).node)
-            if not is_own_object(summary, number, dotted(node.value)) and not self._is_other(facts, module, node.value):
+        for owner in owners_of_stores(module, name):
+            number = module.number(module.scope_at(owner).node)
+            if not is_own_object(summary, number, dotted(owner)) and not self._is_other(facts, module, owner):
                 return True
         return False
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.knowledge.libraries import libraries
-from forklint.members.attribute_stores import giving_files, sets_by_text
+from forklint.members.attribute_stores import giving_files, owners_of_stores, sets_by_text
 from forklint.members.guards import is_excused, is_fallback, is_hidden
 from forklint.project.certainty import is_certain
 from forklint.project.guard import is_for_type_checkers
@@ -302,16 +302,15 @@ def _may_be_given(project: Project, name: str, user: Module, owner: Module) -> b
         summary, module = project.summary(path), project.module(path)
         if summary is None or module is None or sets_by_text(summary, name):
             return True
-        if any(_stores_on(project, module, node, name, owner) for node in module.nodes):
+        if any(_may_be(project, module, one, owner) for one in owners_of_stores(module, name)):
             return True
     return False
 
 
-def _stores_on(project: Project, module: Module, node: ast.AST, name: str, owner: Module) -> bool:
-    if not isinstance(node, ast.Attribute) or node.attr != name or isinstance(node.ctx, ast.Load):
-        return False
-    scope = module.scope_at(node)
-    symbol, bound = project.resolve(module, scope, node.value), scope.find(dotted(node.value).partition(".")[0])
+def _may_be(project: Project, module: Module, written: ast.expr, owner: Module) -> bool:
+    """Whether an expression may mean a module: it does, or it names what is imported and not known."""
+    scope = module.scope_at(written)
+    symbol, bound = project.resolve(module, scope, written), scope.find(dotted(written).partition(".")[0])
     if isinstance(symbol, Module):
         return symbol is owner
     is_imported = bound is not None and any(one.kind is Kind.IMPORT for one in bound[1])
