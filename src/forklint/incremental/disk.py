@@ -13,7 +13,7 @@ from forklint.incremental import rows, tables
 from forklint.incremental.rows import FileRow, MalformedError
 from forklint.project.answers import Fact
 from forklint.project.changes import State, changed, changed_searches, compiled, state_of
-from forklint.project.seen import WALKED, Seen, importable
+from forklint.project.seen import WALKED, Seen, beside, importable
 from forklint.project.top_level import MODULE, TREE
 from forklint.records import dataclass
 from forklint.source import discovery
@@ -207,7 +207,7 @@ def _is_folder(path: str) -> int:
 
 SEARCHES = ("sought", "patterns")
 """What was searched for in bytes."""
-ASKED = {"file": _is_file, "folder": _is_folder, "size": size}
+ASKED = {"file": _is_file, "folder": _is_folder, "size": size, "beside": beside}
 """What is asked of single paths."""
 
 

@@ -34,6 +34,7 @@ FILES = {
     "size": "the size of {} changed",
     "file": "{} was added or removed",
     "folder": "{} was added or removed",
+    "beside": "a file of the name {}, or a sample of it, was added or removed",
 }
 PARTS = {
     BINDING: "the definition of `{1}` in {0} changed",

@@ -19,7 +19,7 @@ from forklint.project.library import Library
 from forklint.project.questions import Questions
 from forklint.project.resolver import Resolver
 from forklint.project.rests import Encoder
-from forklint.project.seen import Seen, question
+from forklint.project.seen import Seen, beside, question
 from forklint.source import discovery, document
 from forklint.source.digest import digest
 from forklint.source.discovery import Walk
@@ -161,6 +161,10 @@ class ProjectFiles:
     def size(self, path: Path) -> int:
         """How many bytes a file has; -1 if there is none."""
         return self._ask("size", path, lambda: _size(path))
+
+    def has_beside(self, path: Path) -> bool:
+        """Whether a folder has what a module of a name is, or is made from, as ``seen.beside`` has it."""
+        return bool(self._ask("beside", path, lambda: beside(str(path))))
 
     def _ask(self, kind: str, path: Path, find: Callable[[], int]) -> int:
         self.questions.note((kind, str(path)))

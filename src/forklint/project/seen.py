@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import field
+from pathlib import Path
 from typing import TypeVar
 
 from forklint.records import dataclass
@@ -11,6 +13,8 @@ from forklint.records import dataclass
 T = TypeVar("T")
 WALKED = ("files", "presets", "left_out")
 """What a walk tells."""
+SAMPLE = re.compile(r"^(sample|example|template|default|dist)[_-]|[_-](sample|example|template|default|dist)$")
+"""What a file is called, beside the name of what is to be made from it."""
 
 
 @dataclass
@@ -26,7 +30,8 @@ class Seen:
     folders: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Each folder that was looked into for modules, with the names in it that can be one."""
     paths: dict[str, int] = field(default_factory=dict)
-    """Questions about one path, ``kind:path`` (``file``: is it one; ``folder``; ``size`` in bytes), and the answers."""
+    """Questions about one path, ``kind:path``, and the answers: ``file``: is it one; ``folder``; ``size`` in bytes;
+    ``beside``: see ``beside``."""
     sought: set[str] = field(default_factory=set)
     """Texts that were searched for in all Python files."""
     left_out: tuple[str, ...] | None = None
@@ -80,3 +85,20 @@ def question(kind: str, path: object) -> str:
 def importable(names: Iterable[str]) -> tuple[str, ...]:
     """The names in a folder that can be modules or packages, sorted."""
     return tuple(sorted(name for name in names if ("." not in name or name.endswith(".py")) and name != "__pycache__"))
+
+
+def beside(path: str) -> int:
+    """Whether the folder of a path without a suffix has the file of a module of that name, or what it is made from.
+
+    That is any file of the name, whatever its suffix, and a sample of it: ``sample_config.py`` for ``config``.
+    """
+    asked = Path(path)
+    try:
+        entries = list(asked.parent.iterdir())
+    except OSError:
+        return 0
+    return int(any(_is_named(entry.name.partition(".")[0].lower(), asked.name.lower()) for entry in entries))
+
+
+def _is_named(entry: str, stem: str) -> bool:
+    return entry == stem or SAMPLE.sub("", entry) == stem

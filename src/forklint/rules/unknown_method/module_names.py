@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forklint.knowledge.libraries import libraries
 from forklint.members.attribute_stores import giving_files, owners_of_stores, sets_by_text
 from forklint.members.guards import is_excused, is_fallback, is_hidden
 from forklint.project.certainty import is_certain
@@ -18,25 +16,21 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Kind
 from forklint.project.spelling import dotted
 from forklint.records import dataclass
-from forklint.rules.unknown_method.added_paths import is_on_added_path
+from forklint.rules.unknown_method.imported_paths import INIT, file_of, is_template, may_be_another, may_be_built
 from forklint.rules.unknown_method.nearest import Nearest, nearest
 from forklint.summaries.parts import NAMED
 from forklint.summaries.summary import STAR, Import, Summary
-from forklint.summaries.terms import WORD
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
 
-SUPPLYING, SETUP, INIT = "__getattr__", "setup.py", "__init__.py"
+SUPPLYING = "__getattr__"
 NAMING = (
     *("globals(", "locals(", "vars(", "sys.modules", "exec("),
     *("import_module(__name__", "__import__(__name__"),
     *("load_dynamic(", "__bootstrap__", "ExtensionFileLoader("),  # what setuptools puts in the place of native code
 )
 """What stands in a module that may give itself names which the text does not say."""
-
-NOT_PACKAGES = frozenset({"code", "profile", "statistics", "trace", "types"})
-"""Modules of Python that have no modules in them, so that ``code.models`` is a folder of the project."""
 
 
 @dataclass(frozen=True)
@@ -88,11 +82,11 @@ def lacking_names(project: Project, module: Module) -> Iterator[LackingName]:
 
 
 def _taken(project: Project, module: Module, node: ast.ImportFrom, name: str) -> Iterator[LackingName]:
-    path = _file(project, module.path, node.module or "", node.level)
+    path = file_of(project, module.path, node.module or "", node.level)
     owner = project.module(path) if path is not None else None
     if owner is None or owner is module:
         return
-    if node.level or not _may_be_another(project, module.path, owner.path, node.module or "", name):
+    if node.level or not may_be_another(project, module.path, owner.path, node.module or "", name):
         yield from _lacking(project, module, node, name, owner)
 
 
@@ -105,7 +99,7 @@ def _read(project: Project, module: Module, node: ast.Attribute) -> Iterator[Lac
     imports = summary.by_alias.get(spelling, ()) if summary is not None else ()
     written = [f"{one.module}.{one.attribute}".strip(".") for one in imports if not one.level]
     written += [spelling] if "." in spelling else []
-    if not any(_may_be_another(project, module.path, owner.path, one, node.attr) for one in written):
+    if not any(may_be_another(project, module.path, owner.path, one, node.attr) for one in written):
         yield from _lacking(project, module, node, node.attr, owner)
 
 
@@ -122,7 +116,7 @@ def _imported(project: Project, path: Path, summary: Summary) -> Iterator[tuple[
     for one in summary.imports:
         if one.attribute in {"", STAR} or one.attribute.startswith("__"):
             continue
-        target = _file(project, path, one.module, one.level)
+        target = file_of(project, path, one.module, one.level)
         if target is not None and target != path and not _has(project, target, one.attribute):
             yield one.module, one.attribute, one.level
 
@@ -145,7 +139,7 @@ def _asked_in_full(project: Project, path: Path, summary: Summary, spellings: se
     whole = {one.module for one in summary.imports if not (one.attribute or one.level or one.is_renamed)}
     for module in sorted(one for one in whole if "." in one):
         names = {one.removeprefix(f"{module}.").partition(".")[0] for one in spellings if one.startswith(f"{module}.")}
-        target = _file(project, path, module, 0) if names else None
+        target = file_of(project, path, module, 0) if names else None
         if target is not None:
             lacking = (one for one in names if not one.startswith("__") and not _has(project, target, one))
             yield from ((module, name) for name in sorted(lacking))
@@ -155,78 +149,7 @@ def _target(project: Project, path: Path, one: Import) -> Path | None:
     """The file that an import binds its alias to; None for anything but a module of the project."""
     if not one.attribute and one.bound != one.module:
         return None  # ``import a.b`` binds ``a``
-    return _file(project, path, f"{one.module}.{one.attribute}".strip("."), one.level)
-
-
-def _file(project: Project, path: Path, name: str, level: int) -> Path | None:
-    """The file of a module of the project, as a file names it; None for anything else."""
-    top, _, below = name.partition(".")
-    is_python = top in sys.stdlib_module_names and not (below and top in NOT_PACKAGES)
-    if not level and (is_python or top in libraries().always | libraries().ambiguous):
-        return None  # a folder of the project may have the same name
-    target = project.resolver.find(path, name, level)
-    return None if target is None or (not level and _is_inner(project, path, target, name)) else target
-
-
-def _root(target: Path, name: str) -> Path:
-    """The folder from which a file is imported by a name."""
-    root = _import_path(target)
-    for _ in name.split("."):
-        root = root.parent
-    return root
-
-
-def _is_inner(project: Project, path: Path, target: Path, name: str) -> bool:
-    """Whether a module that is imported from the top stands in a package, and is found there only by its scripts.
-
-    A file that imports by dots is none of them, and no file means itself: an installed package has the same name.
-    """
-    root = _root(target, name)
-    if root == path.parent:
-        return target == path or any(one.level for one in project.imports(path))
-    return project.has_file(root / INIT)
-
-
-def _may_be_another(project: Project, path: Path, target: Path, written: str, name: str) -> bool:
-    """Whether an absolute import may mean another file than the one that is found, or ``name`` a module below it.
-
-    Asked only of what is about to be told: it depends on all files of the project.
-    """
-    if _files(project, f"{written}.{name}"):
-        return True  # of a package that has no file of its own
-    if is_on_added_path(project, path, target, written):
-        return True
-    others = (one for one in _files(project, written) if one != target)
-    if _root(target, written) == path.parent:  # a program that starts above may find one there
-        return any(_root(one, written) in path.parents for one in others)
-    return any(True for _ in others)
-
-
-def _files(project: Project, name: str) -> tuple[Path, ...]:
-    """The files that an absolute import of a name may mean, wherever the search begins."""
-
-    def find() -> tuple[Path, ...]:
-        parts = tuple(name.split("."))
-        alike = _by_last_name(project).get(parts[-1], ())
-        return tuple(one for one in alike if _import_path(one).parts[-len(parts) :] == parts)
-
-    return project.answer("files of a dotted name", name, find, compared=True)
-
-
-def _by_last_name(project: Project) -> dict[str, list[Path]]:
-    """The files of a project by the last name of their modules."""
-
-    def find() -> dict[str, list[Path]]:
-        found: dict[str, list[Path]] = {}
-        for one in project.files:
-            found.setdefault(_import_path(one).name, []).append(one)
-        return found
-
-    return project.answer("files by their last names", None, find, compared=True)
-
-
-def _import_path(path: Path) -> Path:
-    return path.parent if path.name == INIT else path.with_suffix("")
+    return file_of(project, path, f"{one.module}.{one.attribute}".strip("."), one.level)
 
 
 def _has(project: Project, path: Path, name: str) -> bool:
@@ -265,17 +188,6 @@ def _takes_what_is_unsaid(project: Project, path: Path) -> bool:
     return project.answer("takes what is unsaid", path, find, compared=True)
 
 
-def _may_be_built(project: Project, name: str) -> bool:
-    """Whether the installation of a package may put a module of this name into it."""
-    return name.startswith("_") or any(path.name == SETUP for path in project.where(WORD, name))
-
-
-def _is_template(project: Project, path: Path) -> bool:
-    """Whether a file lies in a folder of templates, whose names are still to be filled in."""
-    inside = path.parent.relative_to(project.root).parts if path.is_relative_to(project.root) else ()
-    return any("template" in part.lower() for part in inside)
-
-
 def _surely_lacks(
     project: Project, module: Module, node: ast.Attribute | ast.ImportFrom, name: str, owner: Module
 ) -> bool:
@@ -287,9 +199,9 @@ def _surely_lacks(
     if not owner.tree.body:
         return False  # an empty file stands for code that was held back
     is_package = owner.path.name == INIT
-    if is_package and (owner.path.parent in module.path.parents or _may_be_built(project, name)):
+    if is_package and (owner.path.parent in module.path.parents or may_be_built(project, name)):
         return False
-    if _is_template(project, module.path):
+    if is_template(project, module.path):
         return False
     root = dotted(node.value) if isinstance(node, ast.Attribute) else ""
     is_guarded = is_excused(module, node, root) or is_for_type_checkers(module, node)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from forklint.project.module import Module
     from forklint.rules.unknown_method.iterators import OldNext
     from forklint.rules.unknown_method.lacking import Lacking
+    from forklint.rules.unknown_method.missing_modules import MissingModule
     from forklint.rules.unknown_method.module_names import LackingName
     from forklint.rules.unknown_method.nearest import Nearest
     from forklint.rules.unknown_method.objects import Objects
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from forklint.rules.unknown_method.screening import Screening
     from forklint.rules.unknown_method.torch_names import Misspelt
 
-    Wrong = Lacking | LackingName | Misspelt | OldNext | Removed
+    Wrong = Lacking | LackingName | MissingModule | Misspelt | OldNext | Removed
 
 HIDDEN = "; the `except` around it hides the error"
 
@@ -137,6 +138,7 @@ class UnknownMethod(Rule):
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Calls of methods that are not there, names of torch that are misspelt, and iterators asked as in Python 2."""
         from forklint.rules.unknown_method.iterators import old_nexts
+        from forklint.rules.unknown_method.missing_modules import missing_modules
         from forklint.rules.unknown_method.module_names import lacking_names
         from forklint.rules.unknown_method.removed import removed
         from forklint.rules.unknown_method.torch_names import misspelt
@@ -157,6 +159,9 @@ class UnknownMethod(Rule):
             message = f"the module `{absent.owner_name}` has no `{absent.name}`{_hint(absent.near)}"
             message, severity = (f"{message}{HIDDEN}", Severity.INFO) if absent.hidden else (message, None)
             yield Suspect(absent.node, absent.name, message, self.settings.cells, severity=severity, facts=absent)
+        for missing in missing_modules(self.project, module):
+            message, severity = self._module_message(missing), Severity.INFO if missing.hidden else None
+            yield Suspect(missing.node, missing.name, message, self.settings.cells, severity=severity, facts=missing)
         for wrong in misspelt(self.project, module):
             severity = Severity.INFO if wrong.excuse else None
             message = _name_message(wrong)
@@ -175,14 +180,16 @@ class UnknownMethod(Rule):
         from forklint.project.module import ClassFacts
         from forklint.rules.unknown_method.iterators import ITERATOR, OldNext
         from forklint.rules.unknown_method.lacking import Lacking
+        from forklint.rules.unknown_method.missing_modules import MissingModule
         from forklint.rules.unknown_method.module_names import LackingName
         from forklint.rules.unknown_method.removed import Removed
 
         wrong: Wrong = suspect.facts
         if isinstance(wrong, OldNext):
             return {"name": suspect.subject, "torch": ITERATOR}
-        if isinstance(wrong, LackingName):
-            return {"name": wrong.name, "class": (str(wrong.owner.path), "")}
+        if isinstance(wrong, (LackingName, MissingModule)):
+            is_module = {"is_module": True} if isinstance(wrong, MissingModule) else {}
+            return {"name": wrong.name, "class": (str(wrong.owner.path), ""), **is_module}
         if isinstance(wrong, Removed):
             above, _, name = wrong.path.rpartition(".")
             return {"name": name, "torch": above, "is_module": isinstance(wrong.node, (ast.Import, ast.ImportFrom))}
@@ -195,6 +202,12 @@ class UnknownMethod(Rule):
             return {"name": wrong.name, "class": owner.place}
         raises = {"raises": True} if not isinstance(wrong, Lacking) and wrong.gone and wrong.gone.raises else {}
         return {"name": wrong.name, "torch": owner.path, **raises}
+
+    def _module_message(self, missing: MissingModule) -> str:
+        elsewhere = missing.elsewhere.relative_to(self.project.root).as_posix() if missing.elsewhere else ""
+        hint = f"; there is `{elsewhere}`" if elsewhere else ""
+        hidden = HIDDEN if missing.hidden else ""
+        return f"the package `{missing.package}` has no module `{missing.name}`{hint}{hidden}"
 
     def _chain(self, lacking: Lacking) -> Iterator[Link]:
         from forklint.project.module import ClassFacts
@@ -212,9 +225,12 @@ class UnknownMethod(Rule):
         from forklint.rules.unknown_method import names
         from forklint.rules.unknown_method.iterators import OldNext
         from forklint.rules.unknown_method.lacking import Lacking
+        from forklint.rules.unknown_method.missing_modules import MissingModule
         from forklint.rules.unknown_method.removed import Removed
 
         wrong: Wrong = suspect.facts
+        if isinstance(wrong, MissingModule):
+            return
         instead = _instead(wrong)
         if instead or isinstance(wrong, Removed):
             yield from [Proposal(instead, Applicability.DISPLAY)] if instead else []
@@ -280,7 +296,7 @@ def _former(wrong: Lacking | Misspelt) -> str:
     return f" since torch {wrong.gone.version}{excuse}"
 
 
-def _instead(wrong: Wrong) -> str:
+def _instead(wrong: Lacking | LackingName | Misspelt | OldNext | Removed) -> str:
     """What to use instead of what torch no longer has, if it is known."""
     from forklint.rules.unknown_method.iterators import OldNext
     from forklint.rules.unknown_method.module_names import LackingName

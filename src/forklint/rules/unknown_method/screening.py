@@ -1,8 +1,9 @@
 """Whether a name may be missing in a file, judged by summaries: what needs no tree is told apart from what does.
 
-It answers no only where `objects.lacking`, `module_names.lacking_names` and `torch_names.misspelt` find nothing. So it
-takes a name for there only if the class itself binds it, or a base that is followed to its file, and follows only what
-can be read in one way: whatever else a name may mean to them, they say nothing then.
+It answers no only where `objects.lacking`, `module_names.lacking_names`, `missing_modules.missing_modules` and
+`torch_names.misspelt` find nothing. So it takes a name for there only if the class itself binds it, or a base that is
+followed to its file, and follows only what can be read in one way: whatever else a name may mean to them, they say
+nothing then.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from forklint.project.meanings import INSIDE, MODULE, Definition, Meanings, Plac
 from forklint.rules.unknown_method.attributes import EVERY_OBJECT, missed_on_classes
 from forklint.rules.unknown_method.made_elsewhere import MadeElsewhere
 from forklint.rules.unknown_method.members import INVENTING, REACHING_BACK, REGISTERING, members_of
+from forklint.rules.unknown_method.missing_modules import may_lack_modules
 from forklint.rules.unknown_method.module_names import may_lack_names
 from forklint.rules.unknown_method.receivers import SELF, Calls, made_by
 from forklint.rules.unknown_method.removed import may_need
@@ -76,6 +78,7 @@ class Screening:
             or self._may_lack_named(path, summary, calls)
             or bool(self.made_elsewhere.may_lack(path))
             or may_lack_names(self.project, path, summary)
+            or may_lack_modules(self.project, path, summary)
         )
 
     # What is called on what

@@ -34,7 +34,7 @@ class UnknownMethod(Experimenter):
         elif in_function(place[1]):
             return inconclusive(f"`{place[1]}` is defined inside a function", "move the class to the top of its module")
         else:
-            owner = place[1] or Path(place[0]).stem
+            owner = place[1] or _called(Path(place[0]))
             spec |= importing(place, self.context.root)
         command = ("-m", "forklint_harness.tasks.names")
         subject = Subject("class", command, self.context.root, environment=self.context.variables)
@@ -89,6 +89,11 @@ class UnknownMethod(Experimenter):
         module = project.module(Path(path))
         found = [facts for facts in (module.classes if module else ()) if facts.qualname == qualname]
         return any(name in stored_names(one) for facts in found for one in project.ancestry(facts).classes)
+
+
+def _called(path: Path) -> str:
+    """What a module is called, or the package that it stands for."""
+    return path.stem if path.name != "__init__.py" else path.parent.name
 
 
 def in_function(qualname: str) -> bool:

@@ -1,0 +1,107 @@
+"""Which file of a project an import means, as it is written, and whether it may mean another one."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forklint.knowledge.libraries import libraries
+from forklint.rules.unknown_method.added_paths import is_on_added_path
+from forklint.summaries.terms import WORD
+
+if TYPE_CHECKING:
+    from forklint.project.index import Project
+
+INIT, SETUP = "__init__.py", "setup.py"
+NOT_PACKAGES = frozenset({"code", "profile", "statistics", "trace", "types"})
+"""Modules of Python that have no modules in them, so that ``code.models`` is a folder of the project."""
+
+
+def is_outside(name: str) -> bool:
+    """Whether an absolute import is taken for one of Python or of a library that is known by name."""
+    top, _, below = name.partition(".")
+    is_python = top in sys.stdlib_module_names and not (below and top in NOT_PACKAGES)
+    return is_python or top in libraries().always | libraries().ambiguous
+
+
+def file_of(project: Project, path: Path, name: str, level: int) -> Path | None:
+    """The file of a module of the project, as a file names it; None for anything else."""
+    if not level and is_outside(name):
+        return None  # a folder of the project may have the same name
+    target = project.resolver.find(path, name, level)
+    return None if target is None or (not level and is_inner(project, path, target, name)) else target
+
+
+def import_path(path: Path) -> Path:
+    """A file as an import spells it: without its suffix, or the folder of a package."""
+    return path.parent if path.name == INIT else path.with_suffix("")
+
+
+def root_of(target: Path, name: str) -> Path:
+    """The folder from which a file is imported by a name."""
+    root = import_path(target)
+    for _ in name.split("."):
+        root = root.parent
+    return root
+
+
+def is_inner(project: Project, path: Path, target: Path, name: str) -> bool:
+    """Whether a module that is imported from the top stands in a package, and is found there only by its scripts.
+
+    A file that imports by dots is none of them, and no file means itself: an installed package has the same name. The
+    folder of the whole project is no package of a module below another one, whatever file lies in it.
+    """
+    root = root_of(target, name)
+    if root == path.parent:
+        return target == path or any(one.level for one in project.imports(path))
+    return project.has_file(root / INIT) and not (root == project.root and "." in name)
+
+
+def may_be_another(project: Project, path: Path, target: Path, written: str, name: str) -> bool:
+    """Whether an absolute import may mean another file than the one that is found, or ``name`` a module below it.
+
+    Asked only of what is about to be told: it depends on all files of the project.
+    """
+    if files_named(project, f"{written}.{name}"):
+        return True  # of a package that has no file of its own
+    if is_on_added_path(project, path, target, written):
+        return True
+    others = (one for one in files_named(project, written) if one != target)
+    if root_of(target, written) == path.parent:  # a program that starts above may find one there
+        return any(root_of(one, written) in path.parents for one in others)
+    return any(True for _ in others)
+
+
+def files_named(project: Project, name: str) -> tuple[Path, ...]:
+    """The files that an absolute import of a name may mean, wherever the search begins."""
+
+    def find() -> tuple[Path, ...]:
+        parts = tuple(name.split("."))
+        alike = _by_last_name(project).get(parts[-1], ())
+        return tuple(one for one in alike if import_path(one).parts[-len(parts) :] == parts)
+
+    return project.answer("files of a dotted name", name, find, compared=True)
+
+
+def _by_last_name(project: Project) -> dict[str, list[Path]]:
+    """The files of a project by the last name of their modules."""
+
+    def find() -> dict[str, list[Path]]:
+        found: dict[str, list[Path]] = {}
+        for one in project.files:
+            found.setdefault(import_path(one).name, []).append(one)
+        return found
+
+    return project.answer("files by their last names", None, find, compared=True)
+
+
+def may_be_built(project: Project, name: str) -> bool:
+    """Whether the installation of a package may put a module of this name into it."""
+    return name.startswith("_") or any(path.name == SETUP for path in project.where(WORD, name))
+
+
+def is_template(project: Project, path: Path) -> bool:
+    """Whether a file lies in a folder of templates, whose names are still to be filled in."""
+    inside = path.parent.relative_to(project.root).parts if path.is_relative_to(project.root) else ()
+    return any("template" in part.lower() for part in inside)
