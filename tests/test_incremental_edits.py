@@ -49,6 +49,11 @@ class Words(Dataset):
 DROPS = "    def __getstate__(self):\n        return {}\n"
 Files = dict[str, str | None]
 """What becomes of some files; None: they are removed."""
+LACKING: Files = {
+    "nets/__init__.py": "",
+    "nets/heads.py": "from torch import nn\n\nfrom .blocks import block\n\nHEAD = nn.Linear(block(1), 2)\n",
+}
+"""A module of a package is missing."""
 STORIES: dict[str, tuple[Files, Files]] = {
     "the text of a file that is imported": ({}, {"words/options.py": "WORKERS = 0\n"}),
     "a file that is imported goes": ({}, {"words/options.py": None}),
@@ -60,6 +65,14 @@ STORIES: dict[str, tuple[Files, Files]] = {
         {"tools/names.py": "", "evaluate.py": USES, ".gitignore": "loading.py\n"},
         {"tools/loading.py": "from torch.utils.data import DataLoader\n\nloader = DataLoader([1], num_workers=2)\n"},
     ),
+    "a module that was missing": (LACKING, {"nets/blocks.py": "def block(width):\n    return width\n"}),
+    "a folder in place of a module that was missing": (LACKING, {"nets/blocks/one.py": "NAME = 1\n"}),
+    "native code in place of a module that was missing": (LACKING, {"nets/blocks.pyx": "def block(w): pass\n"}),
+    "a sample of a module that was missing goes": (
+        LACKING | {"nets/blocks_sample.py": ""},
+        {"nets/blocks_sample.py": None},
+    ),
+    "a build that makes a module that was missing": (LACKING, {"setup.py": "MODULES = ['nets.blocks']\n"}),
     "a folder that shadows a library, and is not linted": (
         {"data.py": OPENS, ".gitignore": "lmdb\n"},
         {"lmdb/__init__.py": "def open(path):\n    return path\n"},

@@ -140,3 +140,16 @@ def test_names_that_modules_lack(verdict, tmp_path: Path) -> None:
     assert gone["verdict"] == lacking["verdict"] == "confirmed"
     assert gone["evidence"].startswith("ModuleNotFoundError: No module named 'torch.tensor'")
     assert lacking["evidence"].startswith("AttributeError: module 'metrics' has no attribute 'mean_iou'")
+
+
+def test_a_module_that_a_package_lacks(verdict, tmp_path: Path) -> None:
+    """It is imported, by a program or by the package itself; an empty module in its place is the control."""
+    for name, text in (("nets", ""), ("losses", "from .focal import focal\n")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text(f"import torch\n{text}")
+    text = "import torch\nfrom nets.unet import UNet\nfrom losses.focal import focal\n\nprint(UNet, focal)\n"
+    by_program, by_package = verdict(text, expect=1)
+    assert by_program["verdict"] == by_package["verdict"] == "confirmed"
+    assert by_program["evidence"].startswith("ModuleNotFoundError: No module named 'nets.unet'; ")
+    assert by_package["evidence"].startswith("ModuleNotFoundError: No module named 'losses.focal'; ")
+    assert by_program["claim"] == "`nets` has no module `unet`"

@@ -37,11 +37,12 @@ class UnknownMethod(Rule):
     ## What it does
     Looks at what is called or read on `self`, at calls on `super()`, and at calls on variables and attributes that only
     ever hold an object of one class, on such objects from other files of the project, on classes themselves, and at
-    names that are imported or read from modules of torch and of the project. It reports a name that does not exist. It
-    reports nothing if the name could come from elsewhere: a base class that is unknown, `__getattr__`, `setattr` with a
-    computed name, a decorator that may change the class, or code that sets the attribute on another object. A class
-    with subclasses is checked together with them: a mixin is reported if every class that uses it lacks the name, an
-    abstract class if the name is not defined anywhere in the project.
+    names that are imported or read from modules of torch and of the project. It reports a name that does not exist, and
+    an import of a module that a package of the project does not have. It reports nothing if the name could come from
+    elsewhere: a base class that is unknown, `__getattr__`, `setattr` with a computed name, a decorator that may change
+    the class, or code that sets the attribute on another object. A class with subclasses is checked together with them:
+    a mixin is reported if every class that uses it lacks the name, an abstract class if the name is not defined
+    anywhere in the project.
 
     It also reports modules, functions and methods that torch removed, private ones included: `torch._six`,
     `torch.rfft`, `torch._utils._accumulate`, `RNNCellBase.check_forward_input` and others, and `.next()` of an iterator
@@ -79,7 +80,7 @@ class UnknownMethod(Rule):
     start methods.
 
     ## How it is proved
-    A subprocess imports the class and looks up the attribute.
+    A subprocess imports the class and looks up the attribute, or imports the module.
 
     ## Known limits
     An attribute that is read is reported once in a function. A class without `__init__` that the project never
@@ -95,7 +96,8 @@ class UnknownMethod(Rule):
     of up to four letters are too short for that. A module that imports nothing of the
     project, is not in a package and does not mention torch is not checked, even if a training script imports it, and
     neither are subclasses of classes from unknown libraries. Imports in notebooks and from empty files are not
-    checked.
+    checked. A module that is missing is reported only below a folder with an `__init__.py`, and not if a build may make
+    it: if `setup.py` names it, a file of another suffix has its name, or its name begins with `_`.
 
     ## References
     - [torch.nn.Module](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html)
