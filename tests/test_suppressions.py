@@ -7,6 +7,8 @@ from pathlib import Path
 
 from hazards import SHORT_HAZARD as HAZARD
 
+from forklint.source.comments import Comment, comments, uncommented
+
 
 def codes(forklint, folder: Path, *arguments: str) -> list[str]:
     result = forklint("data.py", "--output-format", "json", *arguments, cwd=folder)
@@ -105,3 +107,16 @@ def test_a_comment_for_the_file_may_name_the_rule_where_nothing_can_be_parsed(fo
     for word in ("FKL002", "syntax-error"):
         (tmp_path / "broken.py").write_text(f"# forklint: ignore-file[{word}]\ndef (\n")
         assert forklint("broken.py", cwd=tmp_path).returncode == 0, word
+
+
+def test_comments_are_sought_only_for_a_line_that_may_have_one() -> None:
+    """Each finding keeps the text of its line; to find the comments of a file takes as long as the file is."""
+
+    def found() -> list[Comment]:
+        asked.append(True)
+        return list(comments("\n".join(lines)))
+
+    asked: list[bool] = []
+    lines = ["value = 1  ", 'name = "#1"  # first']
+    assert (uncommented(lines, 1, found), asked) == ("value = 1", [])
+    assert (uncommented(lines, 2, found), asked) == ('name = "#1"', [True])

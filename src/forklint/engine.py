@@ -273,7 +273,7 @@ class Linter:
             cells=suspect.cells,
             chain=tuple(map(linked, suspect.chain)),
             qualname=module.qualname_at(suspect.node),
-            text=uncommented(module.document.lines, span.row, module.document.comments),
+            text=uncommented(module.document.lines, span.row, lambda: module.document.comments),
             project_path=relative_to(module.path, self.project.root),
             comment_rows=module.header_rows(statement),
             proof=rule.proof(suspect, module),

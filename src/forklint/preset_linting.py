@@ -121,7 +121,7 @@ class PresetLinter:
             cells=suspect.cells,
             chain=tuple(map(linked, suspect.chain)),
             qualname=suspect.qualname,
-            text=uncommented(preset.document.lines, suspect.span.row, preset.comments),
+            text=uncommented(preset.document.lines, suspect.span.row, lambda: preset.comments),
             project_path=relative_to(preset.path, self.project.root),
             comment_rows=(suspect.span.row, suspect.span.end_row),
             proof=suspect.proof,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import tokenize
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from forklint.records import dataclass
 
@@ -28,9 +28,13 @@ def comments(text: str) -> Iterator[Comment]:
         return
 
 
-def uncommented(lines: Sequence[str], row: int, found: Iterator[Comment] | Sequence[Comment]) -> str:
-    """A line, given its row, without its comment and without the space before that or at its end."""
+def uncommented(lines: Sequence[str], row: int, found: Callable[[], Iterable[Comment]]) -> str:
+    """A line, given its row, without its comment and without the space before that or at its end.
+
+    ``found`` gives all comments of the text. It is asked only if the line may have one: to find them takes as long as
+    the text is.
+    """
     line = lines[row - 1]
     if "#" in line:
-        line = line[: next((one.column for one in found if one.row == row), len(line))]
+        line = line[: next((one.column for one in found() if one.row == row), len(line))]
     return line.rstrip()

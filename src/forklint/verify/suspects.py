@@ -126,6 +126,6 @@ def _made(suspicion: Suspicion, project: Project, module: Module, aimed: Aim) ->
         span=span,
         subject=aimed.subject,
         qualname=module.qualname_at(aimed.node),
-        text=uncommented(module.document.lines, span.row, module.document.comments),
+        text=uncommented(module.document.lines, span.row, lambda: module.document.comments),
         proof={**aimed.proof, DOUBT: aimed.doubt},
     )

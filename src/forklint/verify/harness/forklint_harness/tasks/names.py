@@ -61,7 +61,7 @@ def _full(spec: Dict[str, Any]) -> str:
 def _is_imported_if_there(spec: Dict[str, Any]) -> bool:
     """Whether a package that imports a module of its own, which is not there, can be imported with an empty one."""
     there: Any = ModuleType(_full(spec))
-    there.__all__, there.__getattr__ = [], lambda name: None
+    there.__all__, there.__getattr__ = [], lambda _name: None
     sys.modules[there.__name__] = there
     try:
         owner_of(spec)
