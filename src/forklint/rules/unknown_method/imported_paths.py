@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from forklint.project.index import Project
 
 INIT, SETUP = "__init__.py", "setup.py"
+BUILDING = (b"Extension(", b"create_extension(", b"cythonize(")
+"""What stands in a file that builds native code, whatever it is called."""
 NOT_PACKAGES = frozenset({"code", "profile", "statistics", "trace", "types"})
 """Modules of Python that have no modules in them, so that ``code.models`` is a folder of the project."""
 
@@ -98,7 +100,11 @@ def _by_last_name(project: Project) -> dict[str, list[Path]]:
 
 def may_be_built(project: Project, name: str) -> bool:
     """Whether the installation of a package may put a module of this name into it."""
-    return name.startswith("_") or any(path.name == SETUP for path in project.where(WORD, name))
+    return name.startswith("_") or any(_builds(project, path) for path in project.where(WORD, name))
+
+
+def _builds(project: Project, path: Path) -> bool:
+    return path.name == SETUP or any(word in project.data(path) for word in BUILDING)
 
 
 def is_template(project: Project, path: Path) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,25 +17,15 @@ from forklint.rules.unknown_method.imported_paths import (
     is_outside,
     is_template,
     may_be_another,
-    may_be_built,
     root_of,
 )
+from forklint.rules.unknown_method.supplied_modules import may_be_supplied
 from forklint.summaries.summary import Summary
 from forklint.summaries.terms import WORD
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
 
-FINDING = ("__path__", "sys.modules", "meta_path", "globals(", "exec(", "load_dynamic(")
-"""What stands in a package that may find its modules elsewhere, or make them."""
-GENERATED = ("_pb2", "_pb2_grpc")
-"""How modules end that a compiler writes."""
-VERSIONS = frozenset({"version", "about", "git_version"})
-"""What modules are called that a build writes."""
-FETCHED = frozenset(
-    {"dependencies", "deps", "external", "externals", "submodules", "third_party", "thirdparty", "vendor", "_vendor"}
-)
-"""Folders into which other projects are put, by hand or as submodules."""
 PART = 3
 """From so many modules on that a file misses, most of those that it needs, it belongs to another package."""
 
@@ -172,28 +161,10 @@ def _elsewhere(project: Project, found: Missing) -> Path | None:
 
 
 def _may_be_there(project: Project, module: Module, owner: Module, level: int, found: Missing) -> bool:
-    """Whether a build, a program or another folder may supply a module that a package does not have."""
-    last = found.name.rpartition(".")[2]
-    inside = {*found.package.parent.relative_to(project.root).parts, *found.name.split(".")}
-    if (
-        last in VERSIONS
-        or not FETCHED.isdisjoint(inside)
-        or last.endswith(GENERATED)
-        or is_template(project, module.path)
-        or may_be_built(project, last)
-    ):
-        return True
-    if any(word in owner.document.text for word in FINDING):
-        return True
-    if any(_puts(project.data(one), last) for one in project.where(WORD, last)):
+    """Whether something may supply a module that a package does not have, or another package is meant."""
+    if is_template(project, module.path) or may_be_supplied(project, owner, found.name):
         return True
     return not level and _may_be_found(project, module.path, found)
-
-
-def _puts(data: bytes, name: str) -> bool:
-    """Whether a program says a module of a name, and what it says may stand in ``sys.modules``."""
-    said = rb"""["'.]""" + re.escape(name.encode()) + rb"""["'.]"""
-    return b"sys.modules" in data and re.search(said, data) is not None
 
 
 def _may_be_found(project: Project, path: Path, found: Missing) -> bool:
