@@ -110,6 +110,6 @@ def _builds(project: Project, path: Path) -> bool:
 
 
 def is_template(project: Project, path: Path) -> bool:
-    """Whether a file lies in a folder of templates, whose names are still to be filled in, or of patches to a library."""
+    """Whether a file lies in a folder of templates, whose names are filled in later, or of patches to a library."""
     inside = path.parent.relative_to(project.root).parts if path.is_relative_to(project.root) else ()
     return any("template" in part.lower() or part in PATCHES for part in inside)
