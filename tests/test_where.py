@@ -49,6 +49,28 @@ def test_after_many_searches_all_terms_are_gathered(monkeypatch: pytest.MonkeyPa
     assert made.terms._gathered is not None
 
 
+@pytest.mark.parametrize("most", [100, 1], ids=["few files changed", "many files changed"])
+def test_what_was_gathered_is_brought_up_to_date(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """To gather all again takes seconds in a large project."""
+    monkeypatch.setattr(terms, "MANY", 0)
+    monkeypatch.setattr(terms, "MOST_UNGATHERED", most)
+    root = FOLDERS[0]
+    made = project(root)
+    first, second, third = made.all_files()[:3]
+    made.where("word", "torch")
+    before = made.terms._gathered
+    for path in (third, first):
+        made.replace(path, b"class Quux(Base):\n    pass  # quux\n")
+    made.replace(second, b"import torch\n")
+    fresh = project(root)
+    for path in (first, second, third):
+        fresh.replace(path, made.bytes_of(path))
+    for kind, name in sorted(all_terms(fresh)):
+        assert made.where(kind, name) == fresh.where(kind, name), (kind, name)
+    assert made.where("class", "Quux") == (first, third)
+    assert (made.terms._gathered is before) == (most == 100)
+
+
 def test_an_edit_is_seen_both_ways() -> None:
     root = FOLDERS[0]
     for made in (project(root), project(root, gathered(root))):

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MANY = 500
 """After so many searches through the bytes of all files it pays to summarise them all."""
+MOST_UNGATHERED = 100
+"""So many files may change until their terms are gathered once more."""
 
 
 NOTHING_HELD: tuple[str, int, list[Path]] = ("", 0, [])
@@ -36,6 +38,8 @@ class TermIndex:
         self._numbers: dict[Path, int] = {}
         self._searches = 0
         self._gathered: dict[tuple[str, str], list[Path]] | None = None
+        self._ungathered: set[Path] = set()
+        """The files that have changed since."""
         self._terms: dict[Path, Terms] = {}
         self._held = NOTHING_HELD
         """The name that was last searched for, among how many files, and those that hold it."""
@@ -53,9 +57,7 @@ class TermIndex:
             return tuple(self._adding(kind, name))
         self._searches += 1
         if self._searches > MANY or self._project.is_mostly_summarised:
-            if self._gathered is None:
-                self._gathered = self._gather()
-            return tuple(self._gathered.get((kind, name), ()))
+            return self._in_gathered(kind, name)
         return tuple(self._searched(kind, name))
 
     def of(self, path: Path) -> Terms:
@@ -71,7 +73,7 @@ class TermIndex:
         self._terms.pop(path, None)
         self._held = NOTHING_HELD
         self._newer.add(path)
-        self._gathered = None
+        self._ungathered.add(path)
 
     def keep(self, path: Path, terms: Terms) -> None:
         """Take the terms of a file as it is now, where they are known."""
@@ -104,6 +106,17 @@ class TermIndex:
         if len(files) != len(self._numbers):
             self._numbers = {path: number for number, path in enumerate(files)}
         return self._numbers
+
+    def _in_gathered(self, kind: str, name: str) -> tuple[Path, ...]:
+        """What was gathered, which takes seconds in a large project, with the few files that have changed since."""
+        if self._gathered is None or len(self._ungathered) > MOST_UNGATHERED:
+            self._gathered, self._ungathered = self._gather(), set()
+        order, known = self.order, self._gathered.get((kind, name), ())
+        if not self._ungathered:
+            return tuple(known)
+        found = [path for path in known if path in order and path not in self._ungathered]
+        found += [path for path in self._ungathered if path in order and name in self.of(path).get(kind, ())]
+        return tuple(sorted(found, key=order.__getitem__))
 
     def _gather(self) -> dict[tuple[str, str], list[Path]]:
         """The files that have each term."""
