@@ -102,6 +102,12 @@ def memoizers() -> dict[str, Refused]:
 
 
 @cache
+def naming_decorators() -> frozenset[str]:
+    """The qualified names of decorators that give a function what has its name."""
+    return frozenset(_table()["naming"]["decorators"])
+
+
+@cache
 def modules() -> frozenset[str]:
     """The qualified names of modules of libraries that code reaches as attributes of a package."""
     return frozenset(_table()["module"]["names"])

@@ -13,10 +13,10 @@ from forklint.knowledge.unpicklable import Keeper, have_views, keeper, refused
 from forklint.project.bindings import binder_of, reaching
 from forklint.project.guard import guard_of
 from forklint.project.module import ClassFacts, FunctionFacts, Module
-from forklint.project.nodes import nodes_below
-from forklint.project.scopes import FUNCTIONS, Kind, Scope, statements
+from forklint.project.scopes import FUNCTIONS, Kind, Scope
 from forklint.project.spelling import last_name
 from forklint.rules.unpicklable_payload.by_name import memoized_in, module_in
+from forklint.rules.unpicklable_payload.decorated import keeps_its_name, put_in_its_place
 from forklint.rules.unpicklable_payload.handed_over import drawn_from, given_by_callers
 from forklint.rules.unpicklable_payload.replacing import parts_of
 from forklint.rules.unpicklable_payload.values import Culprit, Why, is_local
@@ -46,8 +46,6 @@ WALKS = {"iterdir", "rglob"}
 """Methods of a path whose result is a generator."""
 RETURN_THEMSELVES = {"manual_seed"}
 """Methods of torch.Generator whose result is the object itself."""
-RENAMES = {"update_wrapper", "wraps", "__name__", "__qualname__"}
-"""What a decorator does to let its function pass for the one that it decorates."""
 OF_CLASS = {"classmethod", "staticmethod"}
 """Decorators of methods that know nothing of the object by which they are named."""
 COMPUTING = {"property", "cached_property"}
@@ -245,8 +243,8 @@ class Unpicklable:
     def _definition(self, given: Expression, node: ast.expr, symbol: FunctionFacts | ClassFacts) -> Culprit | None:
         """A function or class that is itself sent: refused if it stands in a function, or lost if in a notebook."""
         is_class = isinstance(symbol, ClassFacts)
-        if isinstance(symbol, FunctionFacts) and symbol.node.decorator_list:
-            inner = self._put_in_its_place(symbol)
+        if isinstance(symbol, FunctionFacts) and not keeps_its_name(self.project, symbol):
+            inner = put_in_its_place(self.project, symbol)
             return self._definition(given, node, inner) if inner is not None else None
         if is_local(symbol):
             words = f"the local {'class' if is_class else 'function'} `{symbol.node.name}`"
@@ -262,24 +260,6 @@ class Unpicklable:
         why, home = (Why.NOTEBOOK, "__main__") if guard is None else (Why.GUARDED, "__mp_main__")
         error = f"AttributeError: Can't get attribute '{symbol.qualname}' on <module '{home}'>"
         return Culprit(why, given.module, node, words, error, symbol.node, late="Can't get attribute")
-
-    def _put_in_its_place(self, decorated: FunctionFacts) -> FunctionFacts | None:
-        """The function that the one decorator of another one gives instead, under a name of its own."""
-        mark, scope = decorated.node.decorator_list[0], decorated.scope.parent or decorated.module.scope
-        symbol = self.project.resolve(decorated.module, scope, mark)
-        if (
-            len(decorated.node.decorator_list) > 1
-            or not isinstance(symbol, FunctionFacts)
-            or symbol.node.decorator_list
-        ):
-            return None
-        returned = [one.value for one in statements(symbol.node.body) if isinstance(one, ast.Return)]
-        value = returned[0] if len(returned) == 1 else None
-        inner = self.project.resolve(symbol.module, symbol.scope, value) if isinstance(value, ast.Name) else None
-        names = (one for one in nodes_below(symbol.node) if isinstance(one, (ast.Name, ast.Attribute)))
-        is_renamed = any(RENAMES & {getattr(one, "id", ""), getattr(one, "attr", "")} for one in names)
-        is_other = isinstance(inner, FunctionFacts) and not inner.node.decorator_list and not is_renamed
-        return inner if is_other and isinstance(inner, FunctionFacts) else None
 
     def _call(self, given: Expression, node: ast.Call, depth: int) -> Culprit | None:
         symbol = self.project.resolve(given.module, given.scope, node.func)
