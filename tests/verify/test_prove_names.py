@@ -144,12 +144,13 @@ def test_names_that_modules_lack(verdict, tmp_path: Path) -> None:
 
 def test_a_module_that_a_package_lacks(verdict, tmp_path: Path) -> None:
     """It is imported, by a program or by the package itself; an empty module in its place is the control."""
-    for name, text in (("nets", ""), ("losses", "from .focal import focal\n")):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "__init__.py").write_text(f"import torch\n{text}")
-    text = "import torch\nfrom nets.unet import UNet\nfrom losses.focal import focal\n\nprint(UNet, focal)\n"
-    by_program, by_package = verdict(text, expect=1)
-    assert by_program["verdict"] == by_package["verdict"] == "confirmed"
-    assert by_program["evidence"].startswith("ModuleNotFoundError: No module named 'nets.unet'; ")
-    assert by_package["evidence"].startswith("ModuleNotFoundError: No module named 'losses.focal'; ")
-    assert by_program["claim"] == "`nets` has no module `unet`"
+    for name, text in (("nets/__init__", ""), ("losses/__init__", "from .focal import focal\n"), ("tools/log", "")):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / f"{name}.py").write_text(f"import torch\n{text}")
+    lacking = ("nets.unet", "losses.focal", "tools.timer")  # the last one is no package with an __init__.py
+    text = "".join(f"import {name}\n" for name in ("torch", *lacking, "tools.log"))
+    found = verdict(text, expect=1)
+    assert [one["verdict"] for one in found] == ["confirmed"] * 3
+    missing = "ModuleNotFoundError: No module named"
+    assert [one["evidence"].partition(";")[0] for one in found] == [f"{missing} '{name}'" for name in lacking]
+    assert found[2]["claim"] == "`tools` has no module `timer`"

@@ -33,8 +33,10 @@ def import_name(path: Path) -> tuple[str, Path]:
     """The dotted name under which a file can be imported, and the folder from which.
 
     A file that imports by dots is one of a package, though the folders may lack an ``__init__.py``: they are climbed as
-    far as its dots reach.
+    far as its dots reach. A package without one is imported from the folder that it lies in.
     """
+    if not path.exists():
+        return path.parent.name, path.parent.parent
     name, folder = module_of(path)
     dots = max((len(match[1]) for match in DOTS.finditer(path.read_bytes())), default=0)
     while dots > len(name.split(".")) - (path.stem != "__init__") and folder.parent != folder:

@@ -11,16 +11,17 @@ from forklint.members.guards import is_excused, is_fallback, is_hidden
 from forklint.project.module import Module
 from forklint.project.scopes import FUNCTIONS
 from forklint.records import dataclass
+from forklint.rules.unknown_method.added_paths import is_on_added_path
 from forklint.rules.unknown_method.imported_paths import (
     INIT,
     files_named,
     is_outside,
     is_template,
-    may_be_another,
     root_of,
 )
+from forklint.rules.unknown_method.module_names import may_have, names_itself
 from forklint.rules.unknown_method.supplied_modules import may_be_supplied
-from forklint.summaries.summary import Summary
+from forklint.summaries.summary import STAR, Summary
 from forklint.summaries.terms import WORD
 
 if TYPE_CHECKING:
@@ -28,14 +29,16 @@ if TYPE_CHECKING:
 
 PART = 3
 """From so many modules on that a file misses, most of those that it needs, it belongs to another package."""
+Spelt = tuple[str, int]
+"""A module as an import spells it, and its leading dots."""
 
 
 @dataclass(frozen=True)
 class Missing:
-    """What an import lacks: a module below the nearest package that has an ``__init__.py``."""
+    """What an import lacks: a module below a package, the nearest one that has an ``__init__.py``, if one has."""
 
-    package: Path
-    """That file."""
+    folder: Path
+    """That of the package."""
     spelt: str
     """The package as the import spells it, without leading dots."""
     name: str
@@ -51,8 +54,8 @@ class MissingModule:
     """The package as the import spells it; by its folder where it is spelt with dots alone."""
     name: str
     """The module as it is spelt from there."""
-    owner: Module
-    """The ``__init__.py`` of the package."""
+    init: Path
+    """The ``__init__.py`` of the package, which may be missing."""
     hidden: bool
     """True if code around it catches every exception and goes on."""
     elsewhere: Path | None
@@ -61,7 +64,7 @@ class MissingModule:
 
 def may_lack_modules(project: Project, path: Path, summary: Summary) -> bool:
     """Whether a file imports a module that may be missing."""
-    return any(_missing(project, path, one.module, one.level) is not None for one in summary.imports)
+    return any(_missing(project, path, *one) is not None for one in _spelt(summary))
 
 
 def missing_modules(project: Project, module: Module) -> list[MissingModule]:
@@ -72,42 +75,43 @@ def missing_modules(project: Project, module: Module) -> list[MissingModule]:
     summary = project.summary(module.path)
     if summary is None or module.is_notebook:
         return []
-    lacking = {one for one in _spelt(summary) if _missing(project, module.path, *one)}
-    found = list(_needed(project, module, lacking)) if lacking else []
-    names = {(one.owner.path, one.name) for one in found}
-    return [] if _is_a_part(project, module.path, summary, len(names)) else found
+    lacking = {one: _missing(project, module.path, *one) for one in _spelt(summary)}
+    missing = {one: found for one, found in lacking.items() if found is not None}
+    there = [one for one in missing if _finds(project, module.path, summary, one)] if missing else []
+    found = list(_needed(project, module, {one: missing[one] for one in there}))
+    is_part = PART <= len({(one.init, one.name) for one in found}) > _found(project, module.path, summary)
+    return [] if is_part else found
 
 
-def _needed(project: Project, module: Module, lacking: set[tuple[str, int]]) -> Iterator[MissingModule]:
-    for node in module.nodes:
+def _needed(project: Project, module: Module, missing: dict[Spelt, Missing]) -> Iterator[MissingModule]:
+    for node in module.nodes if missing else ():
         if isinstance(node, (ast.Import, ast.ImportFrom)) and not _is_expected(project, module, node):
-            for name, level in filter(lacking.__contains__, _named(node)):
-                found = _missing(project, module.path, name, level)
-                owner = project.module(found.package) if found is not None else None
-                if found is None or owner is None or _may_be_there(project, module, owner, level, found):
-                    continue
-                package = found.spelt if found.spelt and not level else found.package.parent.name
-                elsewhere = _elsewhere(project, found)
-                yield MissingModule(node, package, found.name, owner, is_hidden(module, node), elsewhere)
+            for name, level in filter(missing.__contains__, _named(node)):
+                found = missing[name, level]
+                if not _may_be_there(project, module, level, found):
+                    package = found.spelt if found.spelt and not level else found.folder.name
+                    elsewhere, hidden = _elsewhere(project, found), is_hidden(module, node)
+                    yield MissingModule(node, package, found.name, found.folder / INIT, hidden, elsewhere)
 
 
-def _spelt(summary: Summary) -> set[tuple[str, int]]:
-    return {(one.module, one.level) for one in summary.imports}
+def _spelt(summary: Summary) -> set[Spelt]:
+    """The modules that the imports of a file name; for ``from . import name`` that may be a module."""
+    return {(one.module or one.attribute, one.level) for one in summary.imports if one.module or one.attribute != STAR}
 
 
-def _named(node: ast.Import | ast.ImportFrom) -> list[tuple[str, int]]:
-    """The modules that an import names, each with its leading dots."""
-    if isinstance(node, ast.ImportFrom):
-        return [(node.module or "", node.level)]
-    return [(alias.name, 0) for alias in node.names]
+def _named(node: ast.Import | ast.ImportFrom) -> list[Spelt]:
+    if isinstance(node, ast.ImportFrom) and node.module:
+        return [(node.module, node.level)]
+    return [(alias.name, getattr(node, "level", 0)) for alias in node.names]
 
 
 def _missing(project: Project, path: Path, written: str, level: int) -> Missing | None:
     """The module of a package of the project that an import names and that is not on the disk."""
     resolver = project.resolver
-    if not written or resolver.find(path, written, level):
+    if resolver.find(path, written, level):
         return None
-    if not level and (is_outside(written) or not resolver.has(resolver.start(path, 0), written.partition(".")[0])):
+    top, _, below = written.partition(".")
+    if not level and (not below or is_outside(written) or not resolver.has(resolver.start(path, 0), top)):
         return None
     find = lambda: _find_missing(project, path, written, level)  # noqa: E731 - it is short
     return project.answer("missing module", (path, written, level), find, compared=True)
@@ -120,18 +124,16 @@ def _find_missing(project: Project, path: Path, written: str, level: int) -> Mis
     folder = Path(resolver.start(path, level)) if level else _root(project, path, parts)
     if folder is None or not folder.is_relative_to(project.root):
         return None
-    package, below, rest = folder, 0, list[str]()
+    package, below, number = folder if level else folder / parts[0], int(not level), 0
     for number, part in enumerate(parts):
-        if resolver.holds(str(folder), INIT):
-            package, below, rest = folder, number, []
-        rest.append(part)
+        if (number or level) and resolver.holds(str(folder), INIT):
+            package, below = folder, number
         if not resolver.holds(str(folder), part):
             break
         folder /= part
-    is_there = resolver.holds(str(folder), f"{rest[-1]}.py") or project.has_beside(folder / rest[-1])
-    if is_there or not resolver.holds(str(package), INIT):
+    if resolver.holds(str(folder), f"{parts[number]}.py") or project.has_beside(folder / parts[number]):
         return None
-    return Missing(package / INIT, ".".join(parts[:below]), ".".join(rest))
+    return Missing(package, ".".join(parts[:below]), ".".join(parts[below : number + 1]))
 
 
 def _root(project: Project, path: Path, parts: list[str]) -> Path | None:
@@ -139,9 +141,31 @@ def _root(project: Project, path: Path, parts: list[str]) -> Path | None:
     for length in range(len(parts) - 1, 0, -1):
         name = ".".join(parts[:length])
         found = project.resolver.find(path, name)
-        if found is not None:
-            return root_of(found, name) if found.name == INIT else None
+        if found is not None and found.name == INIT:
+            return root_of(found, name)
+        folder = project.resolver.is_package(path, name)
+        if folder is not None or found is not None:
+            return folder.parents[length - 1] if folder is not None else None
     return None
+
+
+def _finds(project: Project, path: Path, summary: Summary, lacking: Spelt) -> bool:
+    """Whether a package surely is the one that is meant.
+
+    It has an ``__init__.py``, or the file imports another module that it has, by the same first name or by dots.
+    """
+    missing = _missing(project, path, *lacking)
+    if missing is None or project.resolver.holds(str(missing.folder), INIT):
+        return missing is not None
+    top = f"{lacking[0].partition('.')[0]}." if not lacking[1] else ""
+    alike = (one for one in _spelt(summary) if bool(one[1]) == bool(lacking[1]) and f"{one[0]}.".startswith(top))
+    return any(project.resolver.find(path, *one) is not None for one in alike)
+
+
+def _found(project: Project, path: Path, summary: Summary) -> int:
+    """How many modules of the project a file imports."""
+    resolver = project.resolver
+    return sum(1 for one in _spelt(summary) if resolver.find(path, *one) or resolver.is_package(path, *one))
 
 
 def _is_expected(project: Project, module: Module, node: ast.Import | ast.ImportFrom) -> bool:
@@ -156,30 +180,27 @@ def _is_expected(project: Project, module: Module, node: ast.Import | ast.Import
 def _elsewhere(project: Project, found: Missing) -> Path | None:
     """The one module below a package that has the last name of what is missing."""
     alike = files_named(project, found.name.rpartition(".")[2])
-    below = [one for one in alike if one.name != INIT and one.is_relative_to(found.package.parent)]
+    below = [one for one in alike if one.name != INIT and one.is_relative_to(found.folder)]
     return below[0] if len(below) == 1 else None
 
 
-def _may_be_there(project: Project, module: Module, owner: Module, level: int, found: Missing) -> bool:
+def _may_be_there(project: Project, module: Module, level: int, found: Missing) -> bool:
     """Whether something may supply a module that a package does not have, or another package is meant."""
-    if is_template(project, module.path) or may_be_supplied(project, owner, found.name):
+    init = found.folder / INIT
+    if is_template(project, module.path) or may_be_supplied(project, init, found.name):
         return True
-    return not level and _may_be_found(project, module.path, found)
+    if not level:
+        return _may_be_found(project, module.path, found)
+    is_name = "." not in found.name and project.resolver.holds(str(found.folder), INIT)  # ``from . import name``
+    return is_name and (may_have(project, init, found.name) or names_itself(project, init))
 
 
 def _may_be_found(project: Project, path: Path, found: Missing) -> bool:
-    """Whether an absolute import may mean another package than the one that lacks the module."""
-    root = root_of(found.package, found.spelt)
+    """Whether an absolute import may find the module in another folder than that of the package."""
+    init, whole = found.folder / INIT, f"{found.spelt}.{found.name}"
+    root = root_of(init, found.spelt)
     if root != project.root and project.has_file(root / INIT):
         return True  # it is found only by a script of the package that holds it
-    is_searched = root in {project.root, project.root / "src"} or any(one.parent == root for one in project.files)
-    return not is_searched or may_be_another(project, path, found.package, found.spelt, found.name)
-
-
-def _is_a_part(project: Project, path: Path, summary: Summary, lacking: int) -> bool:
-    """Whether a file stands apart from what it was written for, so that most of its imports find nothing."""
-    if lacking < PART:
-        return False
-    resolver = project.resolver
-    there = {one for one in _spelt(summary) if resolver.find(path, *one) or resolver.is_package(path, *one)}
-    return lacking > len(there)
+    if root not in {project.root, project.root / "src"} and all(one.parent != root for one in project.files):
+        return True
+    return bool(files_named(project, whole)) or is_on_added_path(project, path, init, whole)

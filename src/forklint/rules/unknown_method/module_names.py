@@ -117,7 +117,7 @@ def _imported(project: Project, path: Path, summary: Summary) -> Iterator[tuple[
         if one.attribute in {"", STAR} or one.attribute.startswith("__"):
             continue
         target = file_of(project, path, one.module, one.level)
-        if target is not None and target != path and not _has(project, target, one.attribute):
+        if target is not None and target != path and not may_have(project, target, one.attribute):
             yield one.module, one.attribute, one.level
 
 
@@ -129,7 +129,7 @@ def _asked(project: Project, path: Path, summary: Summary) -> Iterator[tuple[str
         imports = summary.by_alias.get(alias, ())
         if imports and name.isidentifier() and not name.startswith("__"):
             targets = [_target(project, path, one) for one in imports]
-            if all(one is not None and not _has(project, one, name) for one in targets):
+            if all(one is not None and not may_have(project, one, name) for one in targets):
                 yield alias, name
     yield from _asked_in_full(project, path, summary, spellings)
 
@@ -141,7 +141,7 @@ def _asked_in_full(project: Project, path: Path, summary: Summary, spellings: se
         names = {one.removeprefix(f"{module}.").partition(".")[0] for one in spellings if one.startswith(f"{module}.")}
         target = file_of(project, path, module, 0) if names else None
         if target is not None:
-            lacking = (one for one in names if not one.startswith("__") and not _has(project, target, one))
+            lacking = (one for one in names if not one.startswith("__") and not may_have(project, target, one))
             yield from ((module, name) for name in sorted(lacking))
 
 
@@ -152,7 +152,7 @@ def _target(project: Project, path: Path, one: Import) -> Path | None:
     return file_of(project, path, f"{one.module}.{one.attribute}".strip("."), one.level)
 
 
-def _has(project: Project, path: Path, name: str) -> bool:
+def may_have(project: Project, path: Path, name: str) -> bool:
     """Whether a module may have a name, as far as its own statements, its stars and its package tell."""
     return project.answer("may have a name", (path, name), lambda: _find_whether(project, path, name), compared=True)
 
@@ -180,7 +180,7 @@ def _takes_what_is_unsaid(project: Project, path: Path) -> bool:
         for module in waiting:
             for one in (one for one in project.imports(module) if one.attribute == STAR):
                 target = project.resolver.find(module, one.module, one.level)
-                if target is None or any(word.encode() in project.data(target) for word in NAMING):
+                if target is None or names_itself(project, target):
                     return True
                 waiting += [target] if target not in waiting else []
         return False
@@ -188,11 +188,16 @@ def _takes_what_is_unsaid(project: Project, path: Path) -> bool:
     return project.answer("takes what is unsaid", path, find, compared=True)
 
 
+def names_itself(project: Project, path: Path) -> bool:
+    """Whether a module may give itself names which its text does not say."""
+    return any(word.encode() in project.data(path) for word in NAMING)
+
+
 def _surely_lacks(
     project: Project, module: Module, node: ast.Attribute | ast.ImportFrom, name: str, owner: Module
 ) -> bool:
     """Whether nobody gives a module of the project a name that is needed at a place."""
-    if project.member(owner, name) is not None or any(word in owner.document.text for word in NAMING):
+    if project.member(owner, name) is not None or names_itself(project, owner.path):
         return False
     if any(isinstance(one, ast.Global) and name in one.names for one in owner.nodes):
         return False

@@ -96,8 +96,9 @@ class UnknownMethod(Rule):
     of up to four letters are too short for that. A module that imports nothing of the
     project, is not in a package and does not mention torch is not checked, even if a training script imports it, and
     neither are subclasses of classes from unknown libraries. Imports in notebooks and from empty files are not
-    checked. A module that is missing is reported only below a folder with an `__init__.py`, and not if a build may make
-    it: if `setup.py` names it, a file of another suffix has its name, or its name begins with `_`.
+    checked. A module that is missing is reported only below a folder with an `__init__.py`, or from which the file
+    imports something else, and not if a build may make it: if `setup.py` names it, a file of another suffix has its
+    name, or its name begins with `_`.
 
     ## References
     - [torch.nn.Module](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html)
@@ -189,9 +190,10 @@ class UnknownMethod(Rule):
         wrong: Wrong = suspect.facts
         if isinstance(wrong, OldNext):
             return {"name": suspect.subject, "torch": ITERATOR}
-        if isinstance(wrong, (LackingName, MissingModule)):
-            is_module = {"is_module": True} if isinstance(wrong, MissingModule) else {}
-            return {"name": wrong.name, "class": (str(wrong.owner.path), ""), **is_module}
+        if isinstance(wrong, LackingName):
+            return {"name": wrong.name, "class": (str(wrong.owner.path), "")}
+        if isinstance(wrong, MissingModule):
+            return {"name": wrong.name, "class": (str(wrong.init), ""), "is_module": True}
         if isinstance(wrong, Removed):
             above, _, name = wrong.path.rpartition(".")
             return {"name": name, "torch": above, "is_module": isinstance(wrong.node, (ast.Import, ast.ImportFrom))}

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forklint.project.module import Module
 from forklint.rules.unknown_method.imported_paths import may_be_built
 from forklint.summaries.terms import WORD
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
 
-FINDING = ("__path__", "sys.modules", "meta_path", "globals(", "exec(", "load_dynamic(")
+FINDING = re.compile(rb"__path__|sys\.modules(?!\[__name__\])|meta_path|load_dynamic\(")
 """What stands in a package that may find its modules elsewhere, or make them."""
 GENERATED = ("_pb2", "_pb2_grpc")
 """How modules end that a compiler writes."""
@@ -23,21 +23,24 @@ FETCHED = frozenset(
 )
 """Folders into which other projects are put, by hand or as submodules."""
 BUILDS = (
-    *(".gitmodules", "build.sh", "Cargo.toml", "CMakeLists.txt", "install.sh", "make.sh"),
-    *("Makefile", "meson.build", "pyproject.toml", "setup.cfg", "setup.sh"),
+    *(".gitmodules", "build.sh", "Cargo.toml", "CMakeLists.txt"),
+    *("install.sh", "make.sh", "Makefile", "meson.build", "setup.sh"),
 )
 """Files that say what is built or fetched, in the folder of a package or above it."""
 
 
-def may_be_supplied(project: Project, package: Module, name: str) -> bool:
-    """Whether a build, a program or another project may supply a module of a package, as it is spelt from there."""
+def may_be_supplied(project: Project, init: Path, name: str) -> bool:
+    """Whether a build, a program or another project may supply a module, as it is spelt from a package.
+
+    ``init``: the ``__init__.py`` of the package, which may be missing.
+    """
     last = name.rpartition(".")[2]
     if last in VERSIONS or last.endswith(GENERATED) or may_be_built(project, last):
         return True
-    folders = (*package.path.parent.relative_to(project.root).parts, *name.split("."))
-    if not FETCHED.isdisjoint(folders) or any(word in package.document.text for word in FINDING):
+    folders = (*init.parent.relative_to(project.root).parts, *name.split("."))
+    if not FETCHED.isdisjoint(folders) or FINDING.search(project.data(init)):
         return True
-    return any(_puts(project.data(one), last) for one in project.where(WORD, last)) or _is_named(project, package, last)
+    return any(_puts(project.data(one), last) for one in project.where(WORD, last)) or _is_named(project, init, last)
 
 
 def _puts(data: bytes, name: str) -> bool:
@@ -46,8 +49,8 @@ def _puts(data: bytes, name: str) -> bool:
     return b"sys.modules" in data and re.search(said, data) is not None
 
 
-def _is_named(project: Project, package: Module, name: str) -> bool:
+def _is_named(project: Project, init: Path, name: str) -> bool:
     """Whether a file that says what is built or fetched has a name as a word."""
     word = re.compile(rb"\b" + re.escape(name.encode()) + rb"\b")
-    above = [one for one in package.path.parents if one.is_relative_to(project.root)]
+    above = [one for one in init.parents if one.is_relative_to(project.root)]
     return any(word.search(project.data(folder / file)) for folder in above for file in BUILDS)
