@@ -148,7 +148,7 @@ def test_a_module_that_a_package_lacks(verdict, tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir()
         (tmp_path / f"{name}.py").write_text(f"import torch\n{text}")
     lacking = ("nets.unet", "losses.focal", "tools.timer")  # the last one is no package with an __init__.py
-    text = "".join(f"import {name}\n" for name in ("torch", *lacking, "tools.log"))
+    text = "".join(f"import {name}\n" for name in ("torch", *lacking, "nets", "losses", "tools.log"))
     found = verdict(text, expect=1)
     assert [one["verdict"] for one in found] == ["confirmed"] * 3
     missing = "ModuleNotFoundError: No module named"
