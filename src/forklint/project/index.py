@@ -104,6 +104,8 @@ class Project(ProjectModules):
         folder = self.resolver.is_package(importer.path, name, level)
         if folder is not None:
             return Package(folder)
+        if level and not name:  # ``from . import name`` in a folder without an ``__init__.py``
+            return Package(Path(self.resolver.start(importer.path, level)))
         return None if level else External(name)
 
     def lookup(self, module: Module, scope: Scope, name: str) -> Symbol | None:

@@ -27,12 +27,12 @@ class FailingImports:
         return any(self._lacks(module, binding) for binding in _surely_run(module))
 
     def _lacks(self, module: Module, binding: Binding) -> bool:
-        path = self._project.resolver.find(module.path, binding.module, binding.level)
+        resolver = self._project.resolver
+        path = resolver.find(module.path, binding.module, binding.level)
         if path is None or path == module.path or self._may_have(path, binding.attribute):
             return False
-        if path.name != "__init__.py":
-            return True
-        resolver = self._project.resolver
+        if path.name != "__init__.py":  # a folder of the same name may be meant, from which a program starts
+            return resolver.is_package(module.path, binding.module, binding.level) is None
         is_there = resolver.find(path, binding.attribute, 1) or resolver.is_package(path, binding.attribute, 1)
         return not is_there
 

@@ -201,9 +201,9 @@ def _surely_lacks(
         return False
     if any(isinstance(one, ast.Global) and name in one.names for one in owner.nodes):
         return False
-    if not owner.tree.body:
-        return False  # an empty file stands for code that was held back
     is_package = owner.path.name == INIT
+    if not owner.tree.body and not (is_package and _has_modules(project, owner.path)):
+        return False  # an empty file stands for code that was held back
     if is_package and (owner.path.parent in module.path.parents or may_be_built(project, name)):
         return False
     if is_template(project, module.path):
@@ -211,6 +211,11 @@ def _surely_lacks(
     root = dotted(node.value) if isinstance(node, ast.Attribute) else ""
     is_guarded = is_excused(module, node, root) or is_for_type_checkers(module, node)
     return not (is_guarded or is_fallback(module, node) or _may_be_given(project, name, module, owner))
+
+
+def _has_modules(project: Project, init: Path) -> bool:
+    """Whether a package has a module beside its ``__init__.py``."""
+    return any(one.parent == init.parent and one != init for one in project.files)
 
 
 def _may_be_given(project: Project, name: str, user: Module, owner: Module) -> bool:
