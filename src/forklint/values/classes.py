@@ -9,7 +9,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from forklint.project.module import ClassFacts
-from forklint.values.model import Expression, Found, Ref
+from forklint.values.model import Constant, Expression, Found, Ref
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -38,9 +38,10 @@ def choices(evaluator: Evaluator, source: Expression) -> tuple[ClassFacts, ...]:
 
 
 def _by_other_keys(evaluator: Evaluator, source: Expression) -> list[Found]:
-    """All that a table holds, where its key is an option's default: the user may choose any."""
+    """All that a table holds, where its key is unknown or an option's default: the user may choose any."""
     node = source.node
-    if not isinstance(node, ast.Subscript) or not evaluator.find(source.part(node.slice)).by_default:
+    key = evaluator.find(source.part(node.slice)) if isinstance(node, ast.Subscript) else None
+    if key is None or not isinstance(node, ast.Subscript) or (isinstance(key.value, Constant) and not key.by_default):
         return []
     table = evaluator.table(source.part(node.value))
     return [evaluator.find(one) for one in table.values] if table is not None else []
