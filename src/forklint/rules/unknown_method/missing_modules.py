@@ -76,9 +76,8 @@ def missing_modules(project: Project, module: Module) -> list[MissingModule]:
     if summary is None or module.is_notebook:
         return []
     lacking = {one: _missing(project, module.path, *one) for one in _spelt(summary)}
-    missing = {one: found for one, found in lacking.items() if found is not None}
-    there = [one for one in missing if _finds(project, module.path, summary, one)] if missing else []
-    found = list(_needed(project, module, {one: missing[one] for one in there}))
+    known = {one: gone for one, gone in lacking.items() if gone and _finds(project, module.path, summary, one, gone)}
+    found = list(_needed(project, module, known))
     is_part = PART <= len({(one.init, one.name) for one in found}) > _found(project, module.path, summary)
     return [] if is_part else found
 
@@ -88,7 +87,8 @@ def _needed(project: Project, module: Module, missing: dict[Spelt, Missing]) -> 
         if isinstance(node, (ast.Import, ast.ImportFrom)) and not _is_expected(project, module, node):
             for name, level in filter(missing.__contains__, _named(node)):
                 found = missing[name, level]
-                if not _may_be_there(project, module, level, found):
+                is_name = level > 0 and not getattr(node, "module", None)  # ``from . import name``
+                if not (_may_be_there(project, module, level, found) or (is_name and _may_be_a_name(project, found))):
                     package = found.spelt if found.spelt and not level else found.folder.name
                     elsewhere, hidden = _elsewhere(project, found), is_hidden(module, node)
                     yield MissingModule(node, package, found.name, found.folder / INIT, hidden, elsewhere)
@@ -149,14 +149,17 @@ def _root(project: Project, path: Path, parts: list[str]) -> Path | None:
     return None
 
 
-def _finds(project: Project, path: Path, summary: Summary, lacking: Spelt) -> bool:
+def _finds(project: Project, path: Path, summary: Summary, lacking: Spelt, missing: Missing) -> bool:
     """Whether a package surely is the one that is meant.
 
-    It has an ``__init__.py``, or the file imports another module that it has, by the same first name or by dots.
+    It has an ``__init__.py``; or the folder that should have the module has others, unlike that of a namespace which
+    several distributions share, and the file imports another module, by the same first name or by dots.
     """
-    missing = _missing(project, path, *lacking)
-    if missing is None or project.resolver.holds(str(missing.folder), INIT):
-        return missing is not None
+    if project.resolver.holds(str(missing.folder), INIT):
+        return True
+    folder = missing.folder.joinpath(*missing.name.split(".")[:-1])
+    if all(one.parent != folder for one in project.files):
+        return False
     top = f"{lacking[0].partition('.')[0]}." if not lacking[1] else ""
     alike = (one for one in _spelt(summary) if bool(one[1]) == bool(lacking[1]) and f"{one[0]}.".startswith(top))
     return any(project.resolver.find(path, *one) is not None for one in alike)
@@ -189,10 +192,14 @@ def _may_be_there(project: Project, module: Module, level: int, found: Missing) 
     init = found.folder / INIT
     if is_template(project, module.path) or may_be_supplied(project, init, found.name):
         return True
-    if not level:
-        return _may_be_found(project, module.path, found)
-    is_name = "." not in found.name and project.resolver.holds(str(found.folder), INIT)  # ``from . import name``
-    return is_name and (may_have(project, init, found.name) or names_itself(project, init))
+    return not level and _may_be_found(project, module.path, found)
+
+
+def _may_be_a_name(project: Project, found: Missing) -> bool:
+    """Whether a package may have something else of the name of a module that it lacks."""
+    init = found.folder / INIT
+    is_package = project.resolver.holds(str(found.folder), INIT)
+    return is_package and (may_have(project, init, found.name) or names_itself(project, init))
 
 
 def _may_be_found(project: Project, path: Path, found: Missing) -> bool:
