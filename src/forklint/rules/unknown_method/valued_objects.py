@@ -50,7 +50,7 @@ class ValuedObjects:
         if _is_converted(module, use.value) or _is_named_within(module, use.value):
             return None
         found = self._evaluator.find(Expression(module, module.scope_at(use), use.value))
-        if not is_sure(found):
+        if not is_sure(found) or any(one.by_default for one in (found, *found.options)):
             return None
         kinds = [one for one in found.possible if one.value != Constant(None)]
         owners = [self._owner(one, module, use.value) for one in kinds]
