@@ -120,6 +120,7 @@ TOLD = {
     "files.py": ["stat", "walk", "walk", "walk"],  # the last for a server that asks whether files have come or gone
     "modules.py": ["exists", "exists"],  # of a file whose text is replaced: whether it is on the disk at all
     "resolver.py": ["isdir", "listdir"],
+    "seen.py": ["iterdir"],  # what a module that is missing may be made from, asked through files.py
 }
 """Where the project itself looks at the disk; whatever it sees is a fact and part of ``Seen``, or no run knew of it."""
 

@@ -64,7 +64,7 @@ class MissingModule:
 
 def may_lack_modules(project: Project, path: Path, summary: Summary) -> bool:
     """Whether a file imports a module that may be missing."""
-    return any(_missing(project, path, *one) is not None for one in _spelt(summary))
+    return any(True for _ in _lacking(project, path, summary))
 
 
 def missing_modules(project: Project, module: Module) -> list[MissingModule]:
@@ -75,11 +75,17 @@ def missing_modules(project: Project, module: Module) -> list[MissingModule]:
     summary = project.summary(module.path)
     if summary is None or module.is_notebook:
         return []
-    lacking = {one: _missing(project, module.path, *one) for one in _spelt(summary)}
-    known = {one: gone for one, gone in lacking.items() if gone and _finds(project, module.path, summary, one, gone)}
-    found = list(_needed(project, module, known))
+    found = list(_needed(project, module, dict(_lacking(project, module.path, summary))))
     is_part = PART <= len({(one.init, one.name) for one in found}) > _found(project, module.path, summary)
     return [] if is_part else found
+
+
+def _lacking(project: Project, path: Path, summary: Summary) -> Iterator[tuple[Spelt, Missing]]:
+    """Give the modules that a file imports and that are missing, each as it is spelt."""
+    for one in _spelt(summary):
+        missing = _missing(project, path, *one)
+        if missing is not None and _finds(project, path, summary, one, missing):
+            yield one, missing
 
 
 def _needed(project: Project, module: Module, missing: dict[Spelt, Missing]) -> Iterator[MissingModule]:
@@ -94,9 +100,10 @@ def _needed(project: Project, module: Module, missing: dict[Spelt, Missing]) -> 
                     yield MissingModule(node, package, found.name, found.folder / INIT, hidden, elsewhere)
 
 
-def _spelt(summary: Summary) -> set[Spelt]:
+def _spelt(summary: Summary) -> tuple[Spelt, ...]:
     """The modules that the imports of a file name; for ``from . import name`` that may be a module."""
-    return {(one.module or one.attribute, one.level) for one in summary.imports if one.module or one.attribute != STAR}
+    named = (one for one in summary.imports if one.module or one.attribute != STAR)
+    return tuple(dict.fromkeys((one.module or one.attribute, one.level) for one in named))
 
 
 def _named(node: ast.Import | ast.ImportFrom) -> list[Spelt]:
