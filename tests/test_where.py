@@ -13,6 +13,7 @@ from forklint.project import terms
 from forklint.project.index import Project
 from forklint.project.library import Library
 from forklint.source.discovery import Walk
+from forklint.source.roots import Extent
 
 FOLDERS = sorted(path for path in FIXTURES.iterdir() if path.is_dir())
 
@@ -69,6 +70,19 @@ def test_what_was_gathered_is_brought_up_to_date(monkeypatch: pytest.MonkeyPatch
         assert made.where(kind, name) == fresh.where(kind, name), (kind, name)
     assert made.where("class", "Quux") == (first, third)
     assert (made.terms._gathered is before) == (most == 100)
+
+
+def test_what_was_gathered_has_files_that_an_edit_brings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where nothing marks the project, its files are those that others import."""
+    monkeypatch.setattr(terms, "MANY", 0)
+    package = tmp_path / "pkg"
+    package.mkdir()
+    (package / "a.py").write_text("import os\n")
+    (tmp_path / "beside.py").write_text("class Quux:\n    pass\n")
+    made = Project(Extent(tmp_path, package, is_marked=False), SettingsFinder(isolated=True).for_file(package / "a.py"))
+    assert made.where("class", "Quux") == ()
+    made.replace(package / "a.py", b"import beside\n")
+    assert made.where("class", "Quux") == (tmp_path / "beside.py",)
 
 
 def test_an_edit_is_seen_both_ways() -> None:

@@ -14,15 +14,17 @@ from forklint.project.spelling import dotted, last_name
 
 EXPECTING = frozenset({"AttributeError", "ImportError", "ModuleNotFoundError"})
 CATCHING_ALL = frozenset({"Exception", "BaseException"})
-SWALLOWING = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex"})
+SWALLOWING = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex", "try_import"})
 KINDS = frozenset({"isinstance", "issubclass", "type"})
 NAMES = frozenset({"hasattr", "getattr", "callable", "dir", "vars"})
 """Builtins by which code asks what an object is, or has, before it uses it."""
+FINDING = "find_spec"
+"""The function of importlib that asks whether there is a module."""
 LISTS = frozenset({"vars", "dir"})
 """Those that list what it has."""
 AVAILABLE = re.compile(r"has_|HAS_|(?<!is)_available|_AVAILABLE")
 """Words in the test of a branch that is taken only where something exists."""
-LEAVING = frozenset({"sys.exit", "exit", "quit", "os._exit"})
+LEAVING = frozenset({"sys.exit", "exit", "quit", "os._exit", "pytest.skip"})
 """Calls after which nothing more of the program runs."""
 VERSION = re.compile(r"version|VERSION|is_torch|TORCH|" + AVAILABLE.pattern)
 """The same for names of torch, of which other versions have others."""
@@ -168,7 +170,8 @@ def _constant(module: Module, test: ast.expr) -> ast.Constant | None:
 
 def _is_question(test: ast.expr, name: str, words: re.Pattern[str]) -> bool:
     for part in nodes_below(test):
-        if _asks(part, name, "") or (not name and isinstance(part, ast.Call) and dotted(part.func) in NAMES):
+        asked = {dotted(part.func), last_name(part.func)} if not name and isinstance(part, ast.Call) else set()
+        if _asks(part, name, "") or asked & (NAMES | {FINDING}):
             return True
         word = last_name(part)
         if isinstance(part, (ast.Name, ast.Attribute)) and (word == "TYPE_CHECKING" or words.search(word)):

@@ -118,6 +118,9 @@ class ProjectFiles:
         listings = self.resolver.listings
         if self._unwritten or any(self.resolver.listed(folder) != names for folder, names in listings.items()):
             return True
+        asked = ((key.partition(":"), answer) for key, answer in self.asked.items())
+        if any(kind == "beside" and beside(path) != answer for (kind, _, path), answer in asked):
+            return True
         walks = {"walk": PYTHON_SUFFIXES, "_presets": PRESET_SUFFIXES}
         known = {suffixes: self.__dict__[name] for name, suffixes in walks.items() if name in self.__dict__}
         return any(
@@ -161,6 +164,10 @@ class ProjectFiles:
     def size(self, path: Path) -> int:
         """How many bytes a file has; -1 if there is none."""
         return self._ask("size", path, lambda: _size(path))
+
+    def has_folder(self, path: Path) -> bool:
+        """Whether there is a folder of this path on the disk."""
+        return bool(self._ask("folder", path, path.is_dir))
 
     def has_beside(self, path: Path) -> bool:
         """Whether a folder has what a module of a name is, or is made from, as ``seen.beside`` has it."""

@@ -39,7 +39,10 @@ class TermIndex:
         self._searches = 0
         self._gathered: dict[tuple[str, str], list[Path]] | None = None
         self._ungathered: set[Path] = set()
-        """The files that have changed since."""
+        """The files that have changed since, or come."""
+        self._gathered_from: frozenset[Path] = frozenset()
+        self._is_listed = False
+        """Whether the files are known to be the same as when their numbers were given."""
         self._terms: dict[Path, Terms] = {}
         self._held = NOTHING_HELD
         """The name that was last searched for, among how many files, and those that hold it."""
@@ -74,6 +77,7 @@ class TermIndex:
         self._held = NOTHING_HELD
         self._newer.add(path)
         self._ungathered.add(path)
+        self._is_listed = False  # it may import other files now
 
     def keep(self, path: Path, terms: Terms) -> None:
         """Take the terms of a file as it is now, where they are known."""
@@ -103,15 +107,20 @@ class TermIndex:
     def order(self) -> dict[Path, int]:
         """The place of each file among the project's; for a caller that notes by itself what its answer rests on."""
         files = self._project.all_files()
-        if len(files) != len(self._numbers):
+        if not self._is_listed or len(files) != len(self._numbers):
             self._numbers = {path: number for number, path in enumerate(files)}
+            self._is_listed = True
+            if self._gathered is not None:
+                self._ungathered.update(path for path in files if path not in self._gathered_from)
         return self._numbers
 
     def _in_gathered(self, kind: str, name: str) -> tuple[Path, ...]:
         """What was gathered, which takes seconds in a large project, with the few files that have changed since."""
         if self._gathered is None or len(self._ungathered) > MOST_UNGATHERED:
+            self._gathered_from = frozenset(self.order)
             self._gathered, self._ungathered = self._gather(), set()
-        order, known = self.order, self._gathered.get((kind, name), ())
+        order = self.order  # it takes note of files that have come
+        known = self._gathered.get((kind, name), ())
         if not self._ungathered:
             return tuple(known)
         found = [path for path in known if path in order and path not in self._ungathered]

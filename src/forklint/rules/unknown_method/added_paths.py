@@ -8,8 +8,8 @@ from pathlib import Path
 from forklint.project.index import Project
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import last_name
-from forklint.summaries.path_roots import CWD
-from forklint.summaries.summary import Scope
+from forklint.summaries.path_roots import CWD, SETUP
+from forklint.summaries.summary import PathRoot, Scope
 
 CHANGING = frozenset({"insert", "append", "extend"})
 """Methods of ``sys.path`` that add folders to it."""
@@ -31,13 +31,30 @@ def is_on_added_path(project: Project, path: Path, target: Path, name: str) -> b
     )
 
 
+def adds_what_is_missing(project: Project) -> bool:
+    """Whether a program puts a folder of the project on ``sys.path`` that is not there, as if it were to be fetched."""
+    for path in project.adding():
+        summary = project.summary(path)
+        for one in summary.path_roots if summary is not None else ():
+            folders = _meant(project, path, one) if one.base != SETUP else []
+            absent = [to for to in folders if to.is_relative_to(project.root) and not project.has_folder(to)]
+            if folders and absent == folders:
+                return True
+    return False
+
+
+def _meant(project: Project, path: Path, root: PathRoot) -> list[Path]:
+    """The folders that a path in a file may mean, none if it is none."""
+    bases = (project.root, path.parent) if root.base == CWD else (path.parent,)
+    return [_descend(base, root.path) for base in bases if "\0" not in root.path]
+
+
 def _added(project: Project, path: Path) -> list[Path]:
     """The folders that a file puts on the path, in or outside of the project."""
     summary = project.summary(path)
     found: list[Path] = []
     for one in summary.path_roots if summary is not None else ():
-        bases = (project.root, path.parent) if one.base == CWD else (path.parent,)
-        found += [_descend(base, one.path) for base in bases if "\0" not in one.path]
+        found += _meant(project, path, one)
     return found
 
 

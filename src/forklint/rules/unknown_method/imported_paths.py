@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 INIT, SETUP = "__init__.py", "setup.py"
 BUILDING = (b"Extension(", b"create_extension(", b"cythonize(")
 """What stands in a file that builds native code, whatever it is called."""
-PATCHES = frozenset({"patch", "patches"})
-"""Folders of files that are copied over those of another package."""
+PLACED_LATER = frozenset({"cookiecutter", "patch", "patches", "scaffold", "skeleton"})
+"""Folders of files that are copied to where they run, into other packages or new ones."""
 NOT_PACKAGES = frozenset({"code", "profile", "statistics", "trace", "types"})
 """Modules of Python that have no modules in them, so that ``code.models`` is a folder of the project."""
 
@@ -110,6 +110,6 @@ def _builds(project: Project, path: Path) -> bool:
 
 
 def is_template(project: Project, path: Path) -> bool:
-    """Whether a file lies in a folder of templates, whose names are filled in later, or of patches to a library."""
+    """Whether a file lies in a folder of templates, whose names are filled in later, or of what is copied elsewhere."""
     inside = path.parent.relative_to(project.root).parts if path.is_relative_to(project.root) else ()
-    return any("template" in part.lower() or part in PATCHES for part in inside)
+    return any("template" in part.lower() or "{{" in part or part in PLACED_LATER for part in inside)

@@ -7,22 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forklint.members.guards import is_excused, is_fallback, is_hidden
+from forklint.members.guards import is_hidden
 from forklint.project.module import Module
-from forklint.project.scopes import FUNCTIONS
 from forklint.records import dataclass
-from forklint.rules.unknown_method.added_paths import is_on_added_path
-from forklint.rules.unknown_method.imported_paths import (
-    INIT,
-    files_named,
-    is_outside,
-    is_template,
-    root_of,
-)
-from forklint.rules.unknown_method.module_names import may_have, names_itself
+from forklint.rules.unknown_method.added_paths import adds_what_is_missing, is_on_added_path
+from forklint.rules.unknown_method.expected_imports import is_expected, named
+from forklint.rules.unknown_method.imported_paths import INIT, files_named, is_outside, is_template, root_of
+from forklint.rules.unknown_method.module_names import may_be_given, may_have, names_itself
 from forklint.rules.unknown_method.supplied_modules import may_be_supplied
 from forklint.summaries.summary import STAR, Summary
-from forklint.summaries.terms import WORD
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -76,7 +69,7 @@ def missing_modules(project: Project, module: Module) -> list[MissingModule]:
     if summary is None or module.is_notebook:
         return []
     found = list(_needed(project, module, dict(_lacking(project, module.path, summary))))
-    is_part = PART <= len({(one.init, one.name) for one in found}) > _found(project, module.path, summary)
+    is_part = PART <= len({(one.init, one.name) for one in found}) > _resolved(project, module.path, summary)
     return [] if is_part else found
 
 
@@ -84,17 +77,19 @@ def _lacking(project: Project, path: Path, summary: Summary) -> Iterator[tuple[S
     """Give the modules that a file imports and that are missing, each as it is spelt."""
     for one in _spelt(summary):
         missing = _missing(project, path, *one)
-        if missing is not None and _finds(project, path, summary, one, missing):
+        if missing is not None and _is_meant(project, path, summary, one, missing):
             yield one, missing
 
 
 def _needed(project: Project, module: Module, missing: dict[Spelt, Missing]) -> Iterator[MissingModule]:
     for node in module.nodes if missing else ():
-        if isinstance(node, (ast.Import, ast.ImportFrom)) and not _is_expected(project, module, node):
-            for name, level in filter(missing.__contains__, _named(node)):
+        if isinstance(node, (ast.Import, ast.ImportFrom)) and not is_expected(project, module, node):
+            for name, level in filter(missing.__contains__, named(node)):
                 found = missing[name, level]
                 is_name = level > 0 and not getattr(node, "module", None)  # ``from . import name``
-                if not (_may_be_there(project, module, level, found) or (is_name and _may_be_a_name(project, found))):
+                if not (
+                    _may_be_there(project, module, level, found) or (is_name and _may_be_a_name(project, module, found))
+                ):
                     package = found.spelt if found.spelt and not level else found.folder.name
                     elsewhere, hidden = _elsewhere(project, found), is_hidden(module, node)
                     yield MissingModule(node, package, found.name, found.folder / INIT, hidden, elsewhere)
@@ -104,12 +99,6 @@ def _spelt(summary: Summary) -> tuple[Spelt, ...]:
     """The modules that the imports of a file name; for ``from . import name`` that may be a module."""
     named = (one for one in summary.imports if one.module or one.attribute != STAR)
     return tuple(dict.fromkeys((one.module or one.attribute, one.level) for one in named))
-
-
-def _named(node: ast.Import | ast.ImportFrom) -> list[Spelt]:
-    if isinstance(node, ast.ImportFrom) and node.module:
-        return [(node.module, node.level)]
-    return [(alias.name, getattr(node, "level", 0)) for alias in node.names]
 
 
 def _missing(project: Project, path: Path, written: str, level: int) -> Missing | None:
@@ -138,6 +127,8 @@ def _find_missing(project: Project, path: Path, written: str, level: int) -> Mis
         if not resolver.holds(str(folder), part):
             break
         folder /= part
+    else:
+        return None  # something has the name, though no import finds it: a link to what is not there
     if resolver.holds(str(folder), f"{parts[number]}.py") or project.has_beside(folder / parts[number]):
         return None
     return Missing(package, ".".join(parts[:below]), ".".join(parts[below : number + 1]))
@@ -156,15 +147,16 @@ def _root(project: Project, path: Path, parts: list[str]) -> Path | None:
     return None
 
 
-def _finds(project: Project, path: Path, summary: Summary, lacking: Spelt, missing: Missing) -> bool:
+def _is_meant(project: Project, path: Path, summary: Summary, lacking: Spelt, missing: Missing) -> bool:
     """Whether a package surely is the one that is meant.
 
     It has an ``__init__.py``; or the folder that should have the module has others, unlike that of a namespace which
-    several distributions share, and the file imports another module, by the same first name or by dots.
+    several distributions share, and the file imports another module, by the same first name or by dots. A folder with
+    no module in it is one of another project, still to be fetched.
     """
-    if project.resolver.holds(str(missing.folder), INIT):
-        return True
     folder = missing.folder.joinpath(*missing.name.split(".")[:-1])
+    if project.resolver.holds(str(missing.folder), INIT):
+        return folder == missing.folder or any(folder in one.parents for one in project.files)
     if all(one.parent != folder for one in project.files):
         return False
     top = f"{lacking[0].partition('.')[0]}." if not lacking[1] else ""
@@ -172,19 +164,10 @@ def _finds(project: Project, path: Path, summary: Summary, lacking: Spelt, missi
     return any(project.resolver.find(path, *one) is not None for one in alike)
 
 
-def _found(project: Project, path: Path, summary: Summary) -> int:
+def _resolved(project: Project, path: Path, summary: Summary) -> int:
     """How many modules of the project a file imports."""
     resolver = project.resolver
     return sum(1 for one in _spelt(summary) if resolver.find(path, *one) or resolver.is_package(path, *one))
-
-
-def _is_expected(project: Project, module: Module, node: ast.Import | ast.ImportFrom) -> bool:
-    """Whether a file is ready for an import that fails, or does not run it where it stands."""
-    if is_excused(module, node, "") or is_fallback(module, node):
-        return True
-    functions = (one for one in module.above(node) if isinstance(one, FUNCTIONS))
-    is_decorated = any(getattr(one, "decorator_list", ()) for one in functions)
-    return is_decorated and bool(project.where(WORD, "getsource"))  # its text may be put into another file
 
 
 def _elsewhere(project: Project, found: Missing) -> Path | None:
@@ -199,17 +182,23 @@ def _may_be_there(project: Project, module: Module, level: int, found: Missing) 
     init = found.folder / INIT
     if is_template(project, module.path) or may_be_supplied(project, init, found.name):
         return True
-    return not level and _may_be_found(project, module.path, found)
+    return not level and _may_be_elsewhere(project, module.path, found)
 
 
-def _may_be_a_name(project: Project, found: Missing) -> bool:
+def _may_be_a_name(project: Project, module: Module, found: Missing) -> bool:
     """Whether a package may have something else of the name of a module that it lacks."""
     init = found.folder / INIT
-    is_package = project.resolver.holds(str(found.folder), INIT)
-    return is_package and (may_have(project, init, found.name) or names_itself(project, init))
+    owner = project.module(init) if project.resolver.holds(str(found.folder), INIT) else None
+    if owner is None:
+        return False
+    return (
+        may_have(project, init, found.name)
+        or names_itself(project, init)
+        or may_be_given(project, found.name, module, owner)
+    )
 
 
-def _may_be_found(project: Project, path: Path, found: Missing) -> bool:
+def _may_be_elsewhere(project: Project, path: Path, found: Missing) -> bool:
     """Whether an absolute import may find the module in another folder than that of the package."""
     init, whole = found.folder / INIT, f"{found.spelt}.{found.name}"
     root = root_of(init, found.spelt)
@@ -217,4 +206,6 @@ def _may_be_found(project: Project, path: Path, found: Missing) -> bool:
         return True  # it is found only by a script of the package that holds it
     if root not in {project.root, project.root / "src"} and all(one.parent != root for one in project.files):
         return True
-    return bool(files_named(project, whole)) or is_on_added_path(project, path, init, whole)
+    if files_named(project, whole) or adds_what_is_missing(project):
+        return True
+    return is_on_added_path(project, path, init, whole)

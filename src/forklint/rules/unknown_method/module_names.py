@@ -210,7 +210,7 @@ def _surely_lacks(
         return False
     root = dotted(node.value) if isinstance(node, ast.Attribute) else ""
     is_guarded = is_excused(module, node, root) or is_for_type_checkers(module, node)
-    return not (is_guarded or is_fallback(module, node) or _may_be_given(project, name, module, owner))
+    return not (is_guarded or is_fallback(module, node) or may_be_given(project, name, module, owner))
 
 
 def _has_modules(project: Project, init: Path) -> bool:
@@ -218,7 +218,7 @@ def _has_modules(project: Project, init: Path) -> bool:
     return any(one.parent == init.parent and one != init for one in project.files)
 
 
-def _may_be_given(project: Project, name: str, user: Module, owner: Module) -> bool:
+def may_be_given(project: Project, name: str, user: Module, owner: Module) -> bool:
     """Whether a file may store a name on a module: on what it imports, or by a text on anything."""
     for path in giving_files(project, name, [user]):
         summary, module = project.summary(path), project.module(path)

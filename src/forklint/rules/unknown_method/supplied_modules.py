@@ -12,7 +12,7 @@ from forklint.summaries.terms import WORD
 if TYPE_CHECKING:
     from forklint.project.index import Project
 
-FINDING = re.compile(rb"__path__|sys\.modules(?!\[__name__\])|meta_path|load_dynamic\(")
+CUSTOM_FINDERS = re.compile(rb"declare_namespace|sys\.modules(?!\[__name__\])|load_dynamic\(")
 """What stands in a package that may find its modules elsewhere, or make them."""
 GENERATED = ("_pb2", "_pb2_grpc")
 """How modules end that a compiler writes."""
@@ -23,10 +23,12 @@ FETCHED = frozenset(
 )
 """Folders into which other projects are put, by hand or as submodules."""
 BUILDS = (
-    *(".gitmodules", "build.sh", "Cargo.toml", "CMakeLists.txt"),
-    *("install.sh", "make.sh", "Makefile", "meson.build", "setup.sh"),
+    *(".gitmodules", "build.sh", "BUILD.bazel", "Cargo.toml", "CMakeLists.txt"),
+    *("install.sh", "make.sh", "Makefile", "meson.build", "setup.py", "setup.sh"),
 )
 """Files that say what is built or fetched, in the folder of a package or above it."""
+SETTINGS = ("pyproject.toml", "setup.cfg")
+"""Those that say much else as well: there, what is built has its package or folder before it."""
 
 
 def may_be_supplied(project: Project, init: Path, name: str) -> bool:
@@ -34,16 +36,26 @@ def may_be_supplied(project: Project, init: Path, name: str) -> bool:
 
     ``init``: the ``__init__.py`` of the package, which may be missing.
     """
-    last = name.rpartition(".")[2]
+    parts = name.split(".")
+    last = parts[-1]
     if last in VERSIONS or last.endswith(GENERATED) or may_be_built(project, last):
         return True
-    folders = (*init.parent.relative_to(project.root).parts, *name.split("."))
-    if not FETCHED.isdisjoint(folders) or FINDING.search(project.data(init)):
+    if not FETCHED.isdisjoint((*init.parent.relative_to(project.root).parts, *parts)) or _has_finder(project, init):
         return True
-    return any(_puts(project.data(one), last) for one in project.where(WORD, last)) or _is_named(project, init, last)
+    return any(_registers(project.data(one), last) for one in project.where(WORD, last)) or any(
+        _is_named(project, init, one) for one in parts
+    )
 
 
-def _puts(data: bytes, name: str) -> bool:
+def _has_finder(project: Project, init: Path) -> bool:
+    """Whether a package finds modules in ways of its own, or a module beside or above it does so for it."""
+    folder = init.parent
+    beside = any(one.parent == folder for one in project.where(WORD, "__path__"))
+    above = any(folder.is_relative_to(one.parent) for one in project.where(WORD, "meta_path"))
+    return beside or above or CUSTOM_FINDERS.search(project.data(init)) is not None
+
+
+def _registers(data: bytes, name: str) -> bool:
     """Whether a program says a module of a name, and what it says may stand in ``sys.modules``."""
     said = rb"""["'.]""" + re.escape(name.encode()) + rb"""["'.]"""
     return b"sys.modules" in data and re.search(said, data) is not None
@@ -51,6 +63,7 @@ def _puts(data: bytes, name: str) -> bool:
 
 def _is_named(project: Project, init: Path, name: str) -> bool:
     """Whether a file that says what is built or fetched has a name as a word."""
-    word = re.compile(rb"\b" + re.escape(name.encode()) + rb"\b")
+    word = rb"\b" + re.escape(name.encode()) + rb"\b"
     above = [one for one in init.parents if one.is_relative_to(project.root)]
-    return any(word.search(project.data(folder / file)) for folder in above for file in BUILDS)
+    asked = [*((file, word) for file in BUILDS), *((file, rb"[./]" + word) for file in SETTINGS)]
+    return any(re.search(pattern, project.data(folder / file)) for folder in above for file, pattern in asked)
