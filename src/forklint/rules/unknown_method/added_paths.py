@@ -31,15 +31,14 @@ def is_on_added_path(project: Project, path: Path, target: Path, name: str) -> b
     )
 
 
-def adds_what_is_missing(project: Project) -> bool:
-    """Whether a program puts a folder of the project on ``sys.path`` that is not there, as if it were to be fetched."""
-    for path in project.adding():
-        summary = project.summary(path)
-        for one in summary.path_roots if summary is not None else ():
-            folders = _meant(project, path, one) if one.base != SETUP else []
-            absent = [to for to in folders if to.is_relative_to(project.root) and not project.has_folder(to)]
-            if folders and absent == folders:
-                return True
+def adds_what_is_missing(project: Project, path: Path) -> bool:
+    """Whether a file puts a folder of the project on ``sys.path`` that is not there, as if it were to be fetched."""
+    summary = project.summary(path)
+    for one in summary.path_roots if summary is not None else ():
+        folders = _meant(project, path, one) if one.base != SETUP else []
+        absent = [to for to in folders if to.is_relative_to(project.root) and not project.has_folder(to)]
+        if folders and absent == folders:
+            return True
     return False
 
 

@@ -206,6 +206,6 @@ def _may_be_elsewhere(project: Project, path: Path, found: Missing) -> bool:
         return True  # it is found only by a script of the package that holds it
     if root not in {project.root, project.root / "src"} and all(one.parent != root for one in project.files):
         return True
-    if files_named(project, whole) or adds_what_is_missing(project):
+    if files_named(project, whole) or adds_what_is_missing(project, path):
         return True
     return is_on_added_path(project, path, init, whole)
