@@ -14,7 +14,7 @@ T = TypeVar("T")
 WALKED = ("files", "presets", "left_out")
 """What a walk tells."""
 SAMPLE = re.compile(r"^(sample|example|template|default|dist)[_-]|[_-](sample|example|template|default|dist)$")
-"""What a file is called, beside the name of what is to be made from it."""
+"""What a sample has in its name, before or after that of the file which is to be made from it."""
 
 
 @dataclass
