@@ -8,7 +8,8 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from proven import environment, findings
 from trial_making import make
 
 from forklint.config import Settings
-from forklint.verify import proving
+from forklint.verify import isolation, proving
 from forklint.verify.experiments.base import Context
 from forklint.verify.isolation import SUPERVISOR, Isolations, outermost
 from forklint.verify.runner import Runner
@@ -25,6 +26,8 @@ from forklint.verify.words import Observation, Trial
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="overlays are Linux's")
 KINDS = ["view", "view-in-memory", "copy"]
+OTHER = 65534
+"""The user and group of nobody."""
 
 WRITES = """
 import pathlib
@@ -285,3 +288,29 @@ def test_trials_of_experiments_are_isolated(tmp_path: Path) -> None:
     trials: tuple[Trial, ...] = planned.trials
     assert trials
     assert all(tmp_path in trial.folders for trial in trials)
+
+
+def test_what_an_attempt_leaves_is_removed_though_nobody_may_look_into_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel makes such a folder for an overlay; root could remove it all the same."""
+
+    def tried(kind: str, place: str, _roots: Sequence[str]) -> bool:
+        closed = Path(place, kind, "0", "work", "work")
+        closed.mkdir(parents=True)
+        closed.chmod(0)
+        return True
+
+    monkeypatch.setattr(isolation, "_is_possible", tried)
+    with tempfile.TemporaryDirectory() as workplace:
+        os.chmod(workplace, 0o777)  # noqa: PTH101
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                if os.geteuid() == 0:
+                    os.setgid(OTHER)
+                    os.setuid(OTHER)
+                Isolations(Path(workplace)).of([Path(tempfile.gettempdir())])
+                code = len(os.listdir(workplace))
+            finally:
+                os._exit(code)
+        assert os.waitpid(child, 0)[1] == 0

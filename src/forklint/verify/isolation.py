@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from forklint.verify.limits import MIB
-from forklint.verify.supervision import copying
+from forklint.verify.supervision import copying, files
 
 SUPERVISOR = [sys.executable, "-I", "-S", str(Path(__file__).parent / "supervision")]
 PATIENCE = 30.0
@@ -105,7 +105,7 @@ class Isolations:
             kinds = ("view", "view-in-memory") if sys.platform == "linux" else ()
             return next((kind for kind in kinds if _is_possible(kind, place, roots)), None) or self._copy(roots, place)
         finally:
-            shutil.rmtree(place, ignore_errors=True)
+            files.remove(place)  # overlays leave folders that only root can look into
 
     def _copy(self, roots: Sequence[str], place: str) -> str:
         """Whether copies are small enough, or cost nothing."""
