@@ -261,7 +261,7 @@ def test_after_it_every_hazard_of_the_fixtures_is_silent(forklint, tmp_path: Pat
     for path in tmp_path.rglob("*.json"):  # which has no comments
         path.unlink()
     before = {path: ast.dump(ast.parse(path.read_bytes())) for path in tmp_path.rglob("*.py")}
-    assert forklint("--ignore", "FKL002", cwd=tmp_path).returncode == 1
-    assert forklint("--add-noqa", "--ignore", "FKL002", cwd=tmp_path).returncode == 0
-    assert forklint("--ignore", "FKL002", cwd=tmp_path).stdout == "All checks passed.\n"
+    assert forklint("--ignore", "FKL002", cwd=tmp_path, timeout=600).returncode == 1
+    assert forklint("--add-noqa", "--ignore", "FKL002", cwd=tmp_path, timeout=600).returncode == 0
+    assert forklint("--ignore", "FKL002", cwd=tmp_path, timeout=600).stdout == "All checks passed.\n"
     assert {path: ast.dump(ast.parse(path.read_bytes())) for path in before} == before
