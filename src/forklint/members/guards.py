@@ -18,7 +18,7 @@ SWALLOWING = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex
 KINDS = frozenset({"isinstance", "issubclass", "type"})
 NAMES = frozenset({"hasattr", "getattr", "callable", "dir", "vars"})
 """Builtins by which code asks what an object is, or has, before it uses it."""
-FINDING = "find_spec"
+FIND_SPEC = "find_spec"
 """The function of importlib that asks whether there is a module."""
 LISTS = frozenset({"vars", "dir"})
 """Those that list what it has."""
@@ -170,8 +170,7 @@ def _constant(module: Module, test: ast.expr) -> ast.Constant | None:
 
 def _is_question(test: ast.expr, name: str, words: re.Pattern[str]) -> bool:
     for part in nodes_below(test):
-        asked = {dotted(part.func), last_name(part.func)} if not name and isinstance(part, ast.Call) else set()
-        if _asks(part, name, "") or asked & (NAMES | {FINDING}):
+        if _asks(part, name, "") or (not name and _asks_for_any(part)):
             return True
         word = last_name(part)
         if isinstance(part, (ast.Name, ast.Attribute)) and (word == "TYPE_CHECKING" or words.search(word)):
@@ -179,6 +178,11 @@ def _is_question(test: ast.expr, name: str, words: re.Pattern[str]) -> bool:
         if dotted(part) == "sys.modules":
             return True
     return False
+
+
+def _asks_for_any(node: ast.AST) -> bool:
+    """Whether a call asks what something is or has, or whether there is a module."""
+    return isinstance(node, ast.Call) and (dotted(node.func) in NAMES or last_name(node.func) == FIND_SPEC)
 
 
 def _asks(node: ast.AST, name: str, attribute: str) -> bool:

@@ -87,18 +87,19 @@ def _needed(project: Project, module: Module, missing: dict[Spelt, Missing]) -> 
             for name, level in filter(missing.__contains__, named(node)):
                 found = missing[name, level]
                 is_name = level > 0 and not getattr(node, "module", None)  # ``from . import name``
-                if not (
-                    _may_be_there(project, module, level, found) or (is_name and _may_be_a_name(project, module, found))
-                ):
-                    package = found.spelt if found.spelt and not level else found.folder.name
-                    elsewhere, hidden = _elsewhere(project, found), is_hidden(module, node)
-                    yield MissingModule(node, package, found.name, found.folder / INIT, hidden, elsewhere)
+                if _may_be_there(project, module, level, found):
+                    continue
+                if is_name and _may_be_a_name(project, module, found):
+                    continue
+                package = found.spelt if found.spelt and not level else found.folder.name
+                elsewhere, hidden = _elsewhere(project, found), is_hidden(module, node)
+                yield MissingModule(node, package, found.name, found.folder / INIT, hidden, elsewhere)
 
 
 def _spelt(summary: Summary) -> tuple[Spelt, ...]:
     """The modules that the imports of a file name; for ``from . import name`` that may be a module."""
-    named = (one for one in summary.imports if one.module or one.attribute != STAR)
-    return tuple(dict.fromkeys((one.module or one.attribute, one.level) for one in named))
+    kept = (one for one in summary.imports if one.module or one.attribute != STAR)
+    return tuple(dict.fromkeys((one.module or one.attribute, one.level) for one in kept))
 
 
 def _missing(project: Project, path: Path, written: str, level: int) -> Missing | None:
