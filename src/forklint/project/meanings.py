@@ -257,6 +257,8 @@ class Meanings:
             yield Place(PACKAGE, str(folder)), names
         elif not one.level:
             yield Place(OUTSIDE, one.bound), names
+        elif not one.bound:  # ``from . import module`` in a folder without an ``__init__.py``
+            yield Place(PACKAGE, resolver.start(path, one.level)), names
 
     def _submodules(self, package: Path, name: str) -> Iterator[Step]:
         target = self._project.resolver.find(package, name, level=1)
