@@ -193,8 +193,10 @@ class _Replay:
             self._entries[change.key] = Either((Case(before, left), Case(ABSENT, taken)))
 
     def _add(self, change: Change, *, is_sure: bool) -> None:
-        self._complete &= is_sure
-        if change.act is Act.ADD and change.value is not None:
+        if isinstance(change.place, ast.Attribute):
+            return  # of an item, such as ``processes[-1].daemon``, or of the list: its items stay the same
+        self._complete &= is_sure and change.act is not Act.OTHER
+        if change.act in {Act.ADD, Act.OTHER} and change.value is not None:
             self._items.append(self._at(change.value, change.place))
         elif change.act is Act.MERGE and change.value is not None:
             more = self._evaluator.find(self._at(change.value, change.place)).value

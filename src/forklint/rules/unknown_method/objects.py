@@ -151,10 +151,12 @@ class Objects:
 
     def _supplied_by_nobody(self, said: Owner | None, names: set[str]) -> set[str]:
         """Those of some names that no object has which may be passed for one of the class that an annotation says."""
-        left = {name for name in names - OF_WRAPPERS - OF_CONTAINERS if is_nowhere(self.project, name)}
+        left = names - OF_WRAPPERS - OF_CONTAINERS
         if isinstance(said, ClassFacts):
+            left = {one for one in left if not is_assigned_somewhere(self.project, one, [said.module])}
             return {one for one in left if not self.suppliers.may_give_self(said, one)}
-        return {one for one in left if said is not None and nearest(one, said.offered).misspelt}
+        left = {one for one in left if said is not None and nearest(one, said.offered).misspelt}
+        return {one for one in left if is_nowhere(self.project, one)}
 
     def _is_stored_elsewhere(self, facts: ClassFacts, attribute: str) -> bool:
         """Whether a class above or below this one, or code outside, may put something else into an attribute."""
@@ -310,7 +312,9 @@ class Objects:
         if owner is None or use.attr not in left or self._filled.is_given_away(module, scope, name):
             return None
         binding = found[1][0] if found is not None else None
-        return None if binding is not None and self._filled.is_filled(module, scope, binding) else owner
+        if binding is not None and self._filled.is_filled(module, scope, binding):
+            return None
+        return None if isinstance(owner, ClassFacts) and self._valued.may_have(module, use) else owner
 
     def _confirmed(self, module: Module, call: ast.Call, owner: Owner) -> Lacking | None:
         """The finding, unless the call is guarded, the class patched, or the name assigned to something."""

@@ -74,6 +74,12 @@ class ValuedObjects:
         objects = [one.facts for one in kinds if isinstance(one, Instance)]
         return objects if is_sure(found) and len(objects) == len(kinds) else []
 
+    def may_have(self, module: Module, use: ast.Attribute) -> bool:
+        """Whether an object of a class of the project that some caller may pass has a name, whatever it is said to be."""
+        found = self._evaluator.find(Expression(module, module.scope_at(use), use.value))
+        objects = [one.value.facts for one in found.possible if isinstance(one.value, Instance)]
+        return any(not self._lacks(one, use.attr) for one in objects)
+
     def _owner(self, found: Found, module: Module, receiver: ast.expr) -> Owner | None:
         value = found.value
         if isinstance(value, Made):
