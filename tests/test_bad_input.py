@@ -320,6 +320,13 @@ def test_deep_nesting_ends_in_a_finding_or_one_line(folder: Path, arguments: lis
     assert (folder / "good.py").read_text() != HAZARD or "--fix" not in arguments
 
 
+def test_a_bracket_that_is_never_closed_is_told_in_a_long_file(folder: Path) -> None:
+    lines = "".join(f"def add_{number}(a, b):\n    return a + b * {number}\n\n\n" for number in range(200))
+    (folder / "long.py").write_text(f"from nets import (\n\n{lines}")
+    result = forklint("--output-format", "concise", "long.py", cwd=folder)
+    assert "long.py:1:18: FKL002" in result.stdout, result.stderr
+
+
 def test_long_lines_are_read_and_not_printed_whole(folder: Path) -> None:
     statement = '        self.file = open(path, "rb")'
     long = HAZARD.replace(statement, statement + f'; self.table = "{"x" * 200_000}"')

@@ -16,6 +16,8 @@ DEEPEST = 200
 MOST_BRACKETS = 60
 MOST_ELIFS = 500
 WORDS = frozenset(("not", "lambda", "if", "else", "and", "or", "await", "in", "is"))
+BEGINNING = frozenset(("assert", "class", "def", "del", "global", "import", "pass", "raise", "return", "try", "while"))
+"""Words that stand in no expression: a bracket above one that is still open was never closed."""
 
 
 def too_deep(tree: ast.AST) -> bool:
@@ -34,7 +36,7 @@ def may_be_too_deep(text: str) -> bool:
     try:
         for token in tokenize.generate_tokens(io.StringIO(text, newline=None).readline):
             word = token.string
-            if token.type == tokenize.NEWLINE:
+            if token.type == tokenize.NEWLINE or word in BEGINNING:
                 chains = [0]
             elif token.type == tokenize.OP or word in WORDS:
                 chains = _after(word, chains)
