@@ -7,13 +7,14 @@ from pathlib import Path
 
 from forklint.project.index import Project
 from forklint.project.nodes import nodes_below
-from forklint.project.spelling import last_name
+from forklint.project.spelling import dotted, last_name
 from forklint.summaries.path_roots import CWD, SETUP
 from forklint.summaries.summary import PathRoot, Scope
 
 CHANGING = frozenset({"insert", "append", "extend"})
 """Methods of ``sys.path`` that add folders to it."""
 SYS_PATH = "sys.path"
+CHANGES = frozenset(f"{SYS_PATH}.{name}" for name in CHANGING)
 
 
 def is_on_added_path(project: Project, path: Path, target: Path, name: str) -> bool:
@@ -60,16 +61,16 @@ def _added(project: Project, path: Path) -> list[Path]:
 def _adds_unknown(project: Project, path: Path, name: str) -> bool:
     """Whether a file puts a folder on the path, and no folder of it can be read, before it imports a module.
 
-    A function does so too late for an import at the top level, unless it is called above that.
+    A function does so too late for an import at the top level, unless it is called above that; so does a statement
+    that stands below.
     """
     summary = project.summary(path)
     if summary is None or summary.path_roots:
         return False
     changing = [one for one in summary.scopes if _changes_path(one)]
-    if not changing or summary.top in changing:
-        return bool(changing)
-    above = _called_above(project, path, name)
-    return above is None or any(one.name in above for one in changing)
+    above = _called_above(project, path, name) if changing else set[str]()
+    late = {one.name for one in changing if one is not summary.top} | (CHANGES if summary.top in changing else set())
+    return above is None or not above.isdisjoint(late)
 
 
 def _changes_path(scope: Scope) -> bool:
@@ -78,12 +79,13 @@ def _changes_path(scope: Scope) -> bool:
 
 
 def _called_above(project: Project, path: Path, name: str) -> set[str] | None:
-    """The last names of what is called above the import of a module at the top level; None without such an import."""
+    """What is called above the import of a module at the top level, or its last name; None without such an import."""
     module, called = project.module(path), set[str]()
     for statement in module.tree.body if module is not None else ():
         if isinstance(statement, (ast.Import, ast.ImportFrom)) and _imports(statement, name):
             return called
-        called.update(last_name(node.func) for node in nodes_below(statement) if isinstance(node, ast.Call))
+        calls = [node.func for node in nodes_below(statement) if isinstance(node, ast.Call)]
+        called.update(map(last_name, calls), map(dotted, calls))
     return None
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.knowledge.libraries import libraries
-from forklint.rules.unknown_method.added_paths import is_on_added_path
 from forklint.summaries.terms import WORD
 
 if TYPE_CHECKING:
@@ -23,10 +23,18 @@ NOT_PACKAGES = frozenset({"code", "profile", "statistics", "trace", "types"})
 
 
 def is_outside(name: str) -> bool:
-    """Whether an absolute import is taken for one of Python or of a library that is known by name."""
+    """Whether an absolute import is taken for one of Python or of a library that is known by name.
+
+    A module below a name that is as often a folder of the project is the project's, where it has one.
+    """
     top, _, below = name.partition(".")
     is_python = top in sys.stdlib_module_names and not (below and top in NOT_PACKAGES)
-    return is_python or top in libraries().always | libraries().ambiguous
+    return is_python or top in libraries().always or (not below and is_ambiguous(name))
+
+
+def is_ambiguous(name: str) -> bool:
+    """Whether the first part of an import is the name of a library, and as often that of a folder of the project."""
+    return name.partition(".")[0] in libraries().ambiguous
 
 
 def file_of(project: Project, path: Path, name: str, level: int) -> Path | None:
@@ -62,19 +70,15 @@ def is_inner(project: Project, path: Path, target: Path, name: str) -> bool:
     return project.has_file(root / INIT) and not (root == project.root and "." in name)
 
 
-def may_be_another(project: Project, path: Path, target: Path, written: str, name: str) -> bool:
-    """Whether an absolute import may mean another file than the one that is found, or ``name`` a module below it.
+def other_files(project: Project, path: Path, target: Path, written: str) -> Iterator[Path]:
+    """Give the files that an absolute import may mean beside the one that is found.
 
     Asked only of what is about to be told: it depends on all files of the project.
     """
-    if files_named(project, f"{written}.{name}"):
-        return True  # of a package that has no file of its own
-    if is_on_added_path(project, path, target, written):
-        return True
     others = (one for one in files_named(project, written) if one != target)
     if root_of(target, written) == path.parent:  # a program that starts above may find one there
-        return any(root_of(one, written) in path.parents for one in others)
-    return any(True for _ in others)
+        return (one for one in others if root_of(one, written) in path.parents)
+    return others
 
 
 def files_named(project: Project, name: str) -> tuple[Path, ...]:

@@ -12,10 +12,18 @@ from forklint.project.module import Module
 from forklint.records import dataclass
 from forklint.rules.unknown_method.added_paths import adds_what_is_missing, is_on_added_path
 from forklint.rules.unknown_method.expected_imports import is_expected, named
-from forklint.rules.unknown_method.imported_paths import INIT, files_named, is_outside, is_template, root_of
+from forklint.rules.unknown_method.imported_paths import (
+    INIT,
+    files_named,
+    is_ambiguous,
+    is_outside,
+    is_template,
+    root_of,
+)
 from forklint.rules.unknown_method.module_names import may_be_given, may_have, names_itself
 from forklint.rules.unknown_method.supplied_modules import may_be_supplied
 from forklint.summaries.summary import STAR, Summary
+from forklint.summaries.terms import WORD
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -151,18 +159,41 @@ def _root(project: Project, path: Path, parts: list[str]) -> Path | None:
 def _is_meant(project: Project, path: Path, summary: Summary, lacking: Spelt, missing: Missing) -> bool:
     """Whether a package surely is the one that is meant.
 
-    It has an ``__init__.py``; or the folder that should have the module has others, unlike that of a namespace which
-    several distributions share, and the file imports another module, by the same first name or by dots. A folder with
-    no module in it is one of another project, still to be fetched.
+    It has an ``__init__.py``; or the folder that should have the module has others, or that of the package has some,
+    unlike a namespace that several distributions share, and the file imports another module, by the same first name or
+    by dots, or another file imports one of that folder so. A folder with no module in it is one of another project,
+    still to be fetched. Of a name that may be a library's, the file has to import another module.
     """
-    folder = missing.folder.joinpath(*missing.name.split(".")[:-1])
+    folder, top = missing.folder.joinpath(*missing.name.split(".")[:-1]), lacking[0].partition(".")[0]
+    if not lacking[1] and is_ambiguous(top) and not _finds_below(project, path, summary, top):
+        return False
     if project.resolver.holds(str(missing.folder), INIT):
         return folder == missing.folder or any(folder in one.parents for one in project.files)
-    if all(one.parent != folder for one in project.files):
+    homes = {one.parent for one in project.files}
+    if homes.isdisjoint((folder, missing.folder)) or not any(one.is_relative_to(folder) for one in homes):
         return False
-    top = f"{lacking[0].partition('.')[0]}." if not lacking[1] else ""
-    alike = (one for one in _spelt(summary) if bool(one[1]) == bool(lacking[1]) and f"{one[0]}.".startswith(top))
-    return any(project.resolver.find(path, *one) is not None for one in alike)
+    if lacking[1]:
+        return any(one[1] and project.resolver.find(path, *one) is not None for one in _spelt(summary))
+    return _finds_below(project, path, summary, top) or _is_used(project, folder, top)
+
+
+def _finds_below(project: Project, path: Path, summary: Summary, top: str) -> bool:
+    """Whether a file imports a module by a first name that is there."""
+    alike = (name for name, level in _spelt(summary) if not level and f"{name}.".startswith(f"{top}."))
+    return any(project.resolver.find(path, one) is not None for one in alike)
+
+
+def _is_used(project: Project, folder: Path, top: str) -> bool:
+    """Whether some file imports a module of a folder by its first name."""
+
+    def find() -> bool:
+        for path in project.where(WORD, top):
+            spelt = (one.module for one in project.imports(path) if not one.level and one.module.startswith(f"{top}."))
+            if any(found.parent == folder for one in spelt if (found := project.resolver.find(path, one)) is not None):
+                return True
+        return False
+
+    return project.answer("a folder is used by name", (folder, top), find, compared=True)
 
 
 def _resolved(project: Project, path: Path, summary: Summary) -> int:

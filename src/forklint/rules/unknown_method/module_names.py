@@ -16,7 +16,15 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Kind
 from forklint.project.spelling import dotted
 from forklint.records import dataclass
-from forklint.rules.unknown_method.imported_paths import INIT, file_of, is_template, may_be_another, may_be_built
+from forklint.rules.unknown_method.added_paths import is_on_added_path
+from forklint.rules.unknown_method.imported_paths import (
+    INIT,
+    file_of,
+    files_named,
+    is_template,
+    may_be_built,
+    other_files,
+)
 from forklint.rules.unknown_method.nearest import Nearest, nearest
 from forklint.summaries.parts import NAMED
 from forklint.summaries.summary import STAR, Import, Summary
@@ -86,7 +94,7 @@ def _taken(project: Project, module: Module, node: ast.ImportFrom, name: str) ->
     owner = project.module(path) if path is not None else None
     if owner is None or owner is module:
         return
-    if node.level or not may_be_another(project, module.path, owner.path, node.module or "", name):
+    if node.level or not _may_be_another(project, module, owner, node.module or "", name):
         yield from _lacking(project, module, node, name, owner)
 
 
@@ -99,8 +107,18 @@ def _read(project: Project, module: Module, node: ast.Attribute) -> Iterator[Lac
     imports = summary.by_alias.get(spelling, ()) if summary is not None else ()
     written = [f"{one.module}.{one.attribute}".strip(".") for one in imports if not one.level]
     written += [spelling] if "." in spelling else []
-    if not any(may_be_another(project, module.path, owner.path, one, node.attr) for one in written):
+    if not any(_may_be_another(project, module, owner, one, node.attr) for one in written):
         yield from _lacking(project, module, node, node.attr, owner)
+
+
+def _may_be_another(project: Project, module: Module, owner: Module, written: str, name: str) -> bool:
+    """Whether an absolute import may mean another module, which may have a name, or the name a module below it."""
+    if files_named(project, f"{written}.{name}"):
+        return True  # of a package that has no file of its own
+    if is_on_added_path(project, module.path, owner.path, written):
+        return True
+    others = other_files(project, module.path, owner.path, written)
+    return any(may_have(project, one, name) or names_itself(project, one) for one in others)
 
 
 def _lacking(
@@ -204,7 +222,7 @@ def _surely_lacks(
     is_package = owner.path.name == INIT
     if not owner.tree.body and not (is_package and _has_modules(project, owner.path)):
         return False  # an empty file stands for code that was held back
-    if is_package and (owner.path.parent in module.path.parents or may_be_built(project, name)):
+    if is_package and may_be_built(project, name):
         return False
     if is_template(project, module.path):
         return False

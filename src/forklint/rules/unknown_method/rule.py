@@ -137,7 +137,7 @@ class UnknownMethod(Rule):
 
     def _is_beside_torch(self, path: Path) -> bool:
         """Whether a file is one of a package or imports another, in a project of which some file imports torch."""
-        return bool(self.project.graph.imports(path)) and self.trains()
+        return (path.name == "__init__.py" or bool(self.project.graph.imports(path))) and self.trains()
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Calls of methods that are not there, names of torch that are misspelt, and iterators asked as in Python 2."""

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 CUSTOM_FINDERS = re.compile(rb"declare_namespace|sys\.modules(?!\[__name__\])|load_dynamic\(")
 """What stands in a package that may find its modules elsewhere, or make them."""
+META_PATH = re.compile(rb"\bsys\.meta_path\b|\bfrom sys import [^\n]*\bmeta_path\b")
+"""What stands in a module that changes how all others are found."""
 GENERATED = ("_pb2", "_pb2_grpc")
 """How modules end that a compiler writes."""
 VERSIONS = frozenset({"version", "about", "git_version"})
@@ -51,7 +53,8 @@ def _has_finder(project: Project, init: Path) -> bool:
     """Whether a package finds modules in ways of its own, or a module beside or above it does so for it."""
     folder = init.parent
     beside = any(one.parent == folder for one in project.where(WORD, "__path__"))
-    above = any(folder.is_relative_to(one.parent) for one in project.where(WORD, "meta_path"))
+    changing = (one for one in project.where(WORD, "meta_path") if META_PATH.search(project.data(one)))
+    above = any(folder.is_relative_to(one.parent) for one in changing)
     return beside or above or CUSTOM_FINDERS.search(project.data(init)) is not None
 
 

@@ -75,7 +75,7 @@ class ValuedObjects:
         return objects if is_sure(found) and len(objects) == len(kinds) else []
 
     def may_have(self, module: Module, use: ast.Attribute) -> bool:
-        """Whether an object of a class of the project that some caller may pass has a name, whatever it is said to be."""
+        """Whether an object that some caller may pass has a name, whatever class it is said to be of."""
         found = self._evaluator.find(Expression(module, module.scope_at(use), use.value))
         objects = [one.value.facts for one in found.possible if isinstance(one.value, Instance)]
         return any(not self._lacks(one, use.attr) for one in objects)

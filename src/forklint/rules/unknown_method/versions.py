@@ -9,7 +9,10 @@ if TYPE_CHECKING:
     from forklint.project.index import Project
 
 HIDES = "the `except` around it hides the error"
-ASKING = ("requirements.txt", "environment.yml", "environment.yaml", "setup.py", "setup.cfg", "pyproject.toml")
+ASKING = (
+    *("requirements.txt", "setup.py", "setup.cfg", "pyproject.toml"),
+    *("environment.yml", "environment.yaml", "env.yml", "env.yaml", "conda.yml", "conda.yaml"),
+)
 """Files of the root in which a project says which torch it needs."""
 ASKED_TORCH = re.compile(rb"\b(?:py)?torch *(?:={1,3}|<=?|~=) *v?(\d+)\.(\d+)")
 
