@@ -178,9 +178,10 @@ def _is_meant(project: Project, path: Path, summary: Summary, lacking: Spelt, mi
 
 
 def _finds_below(project: Project, path: Path, summary: Summary, top: str) -> bool:
-    """Whether a file imports a module by a first name that is there."""
+    """Whether a file imports a module by a first name that is there; one below a name that may be a library's."""
+    first = top if not is_ambiguous(top) else f"{top}."
     alike = (name for name, level in _spelt(summary) if not level and f"{name}.".startswith(f"{top}."))
-    return any(project.resolver.find(path, one) is not None for one in alike)
+    return any(project.resolver.find(path, one) is not None for one in alike if one.startswith(first))
 
 
 def _is_used(project: Project, folder: Path, top: str) -> bool:

@@ -21,7 +21,7 @@ from forklint.project.spelling import (
     first_parameter,
     is_name,
 )
-from forklint.rules.unknown_method.attributes import OF_CONTAINERS, Attributes, missed_on_classes
+from forklint.rules.unknown_method.attributes import Attributes, missed_on_classes
 from forklint.rules.unknown_method.callables import callables
 from forklint.rules.unknown_method.constructions import may_be_object, moves, stores, takes
 from forklint.rules.unknown_method.failing_imports import FailingImports
@@ -29,7 +29,7 @@ from forklint.rules.unknown_method.filled_objects import FilledObjects
 from forklint.rules.unknown_method.givers import Givers
 from forklint.rules.unknown_method.lacking import Lacking
 from forklint.rules.unknown_method.nearest import Nearest, is_slip, nearest
-from forklint.rules.unknown_method.owners import OF_WRAPPERS, WRAPPERS, Owner, Owners, is_unaware
+from forklint.rules.unknown_method.owners import WRAPPERS, Owner, Owners, is_unaware
 from forklint.rules.unknown_method.read_names import alike, may_be_inner
 from forklint.rules.unknown_method.receivers import Calls
 from forklint.rules.unknown_method.screening import Screening
@@ -121,7 +121,7 @@ class Objects:
                 owner = self._owners.of(module, scope, binding) if called or read else None
                 left = self._lacks(owner, called, read) if owner is not None else set()
                 if binding.kind is Kind.PARAMETER:
-                    left = self._supplied_by_nobody(owner, left)
+                    left = self.suppliers.supplied_by_nobody(owner, left)
                 elif binding.kind is not Kind.VALUE:
                     left = missed_on_classes(left)
                 if owner is None or not left or is_for_type_checkers(module, binding.node):
@@ -145,18 +145,9 @@ class Objects:
                 owner, is_told = self._owners.kept_in(module, kept.get(attribute, []))
                 called, read = on.get(attribute, set()), read_on.get(attribute, set())
                 left = self._lacks(owner, called, read) if owner is not None else set()
-                left = self._supplied_by_nobody(owner, left) if is_told else left
+                left = self.suppliers.supplied_by_nobody(owner, left) if is_told else left
                 if owner is not None and left and not self._is_stored_elsewhere(facts, attribute):
                     yield (facts.scope, f"self.{attribute}"), (owner, left)
-
-    def _supplied_by_nobody(self, said: Owner | None, names: set[str]) -> set[str]:
-        """Those of some names that no object has which may be passed for one of the class that an annotation says."""
-        left = names - OF_WRAPPERS - OF_CONTAINERS
-        if isinstance(said, ClassFacts):
-            left = {one for one in left if not is_assigned_somewhere(self.project, one, [said.module])}
-            return {one for one in left if not self.suppliers.may_give_self(said, one)}
-        left = {one for one in left if said is not None and nearest(one, said.offered).misspelt}
-        return {one for one in left if is_nowhere(self.project, one)}
 
     def _is_stored_elsewhere(self, facts: ClassFacts, attribute: str) -> bool:
         """Whether a class above or below this one, or code outside, may put something else into an attribute."""

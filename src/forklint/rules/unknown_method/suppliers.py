@@ -9,19 +9,23 @@ from collections.abc import Collection, Iterator
 
 from forklint.knowledge.torch_api import class_names
 from forklint.members import abstract
-from forklint.members.attribute_stores import is_nowhere
+from forklint.members.attribute_stores import is_assigned_somewhere, is_nowhere
 from forklint.project.certainty import is_certain
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import dotted, last_name
-from forklint.rules.unknown_method.attributes import Attributes
+from forklint.rules.unknown_method.attributes import OF_CONTAINERS, Attributes
+from forklint.rules.unknown_method.nearest import nearest
+from forklint.rules.unknown_method.owners import OF_WRAPPERS, Owner
 from forklint.summaries.terms import CALL
 from forklint.values.callers import is_super_call
 
 OBJECT = "object"
 DATACLASS = "dataclass"
 """Part of the names of decorators that give a class a constructor."""
+PLAIN = frozenset({"builtins.object", "abc.ABC", "typing.Generic"})
+"""Bases outside a project that make an object of no library's kind."""
 MIXIN_NAME = re.compile(r"[Mm]ix_?[Ii]n")
 
 
@@ -60,6 +64,21 @@ class Suppliers:
         if not derived and (self._is_out_of_use(facts) or _hands_arguments_up(facts)):
             return True
         return not derived and not abstract.can_be_made(self.project, facts)
+
+    def supplied_by_nobody(self, said: Owner | None, names: set[str]) -> set[str]:
+        """Those of some names that no object has which may be passed for one of the class that an annotation says.
+
+        For an object of a library's kind, such as a module of torch, something else that wraps it may be passed, or
+        another one; for one of a class of the project alone, only what derives from it.
+        """
+        left = names - OF_WRAPPERS - OF_CONTAINERS
+        if isinstance(said, ClassFacts) and PLAIN.issuperset(self.project.ancestry(said).external):
+            left = {one for one in left if not is_assigned_somewhere(self.project, one, [said.module])}
+        else:
+            left = {one for one in left if is_nowhere(self.project, one)}
+        if isinstance(said, ClassFacts):
+            return {one for one in left if not self.may_give_self(said, one)}
+        return {one for one in left if said is not None and nearest(one, said.offered).misspelt}
 
     def may_be_mixed_in(self, facts: ClassFacts) -> bool:
         """Whether a class sets nothing up and is made nowhere: it may be combined with others, listed in a table."""
