@@ -11,7 +11,7 @@ from forklint.environment import loaded as execution
 from forklint.environment.launching import function_of, is_handed_over, launches, serves
 from forklint.environment.programs import runs_before
 from forklint.environment.reading import Reads
-from forklint.environment.restored import is_put_back
+from forklint.environment.restored import is_put_back, is_told_as_well
 from forklint.environment.settings import Setting, settings_in
 from forklint.environment.tables import environment_of
 from forklint.knowledge.environment import Reader, Variable
@@ -21,6 +21,7 @@ from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
+from forklint.values.worlds import EVERYWHERE
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class _Judge:
         found = [one for one in found if not self._is_repeated(one)]
         home = function_of(self._module, setting.statement) or self._module.tree
         project, module = self._project, self._module
-        if not found or is_put_back(project, module, setting, home):
+        if not found or is_put_back(project, module, setting, home) or is_told_as_well(project, module, setting):
             return []
         if is_for_type_checkers(module, setting.statement):
             return []
@@ -158,9 +159,11 @@ def _moment(late: Late) -> int:
 
 
 def _reading(reader: Reader, events: tuple[Reads, ...]) -> Reads | None:
-    """The event by which a reader had read; None if it had not."""
+    """The event by which a reader had read; None if it had not. What CUDA alone runs counts for its calls."""
     loaded: set[str] = set()
     for event in events:
+        if event.way.worlds != EVERYWHERE and not event.calls:
+            continue
         is_new = not event.loaded.isdisjoint(reader.modules)
         loaded |= event.loaded
         is_import = is_new and len(loaded.intersection(reader.modules)) >= reader.needs

@@ -15,6 +15,7 @@ from forklint.records import dataclass
 from forklint.runs.trace import Event
 from forklint.runs.walk import Topic
 from forklint.values.devices import goes_to_cuda
+from forklint.values.worlds import CUDA
 
 if TYPE_CHECKING:
     from forklint.project.index import Project, Symbol
@@ -46,6 +47,8 @@ class Readers(Topic):
 
     name = "readers of variables"
     with_values = True
+    about = CUDA
+    """A call under ``torch.cuda.is_available()`` counts: elsewhere no reader of CUDA's variables is there."""
 
     def __init__(self, project: Project) -> None:
         """Follow the code of a project."""

@@ -1,11 +1,11 @@
-"""Which variables are put back as they were, so that their setting is for what runs in between."""
+"""Which variables are put back as they were, so that they are set for what runs in between, or told to their reader."""
 
 from __future__ import annotations
 
 import ast
 
 from forklint.environment.settings import ENVIRON, Setting, is_environ
-from forklint.project.index import Project, Value
+from forklint.project.index import External, Project, Value
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below, start_of
 from forklint.project.scopes import FUNCTIONS, Scope
@@ -28,6 +28,18 @@ def is_put_back(project: Project, module: Module, setting: Setting, home: ast.AS
     ways = (*removed.get(setting.name, ()), *removed.get(EVERYTHING, ()))
     is_later = any(start_of(node) > start_of(setting.statement) for node in ways)
     return is_later or _is_patched(project, module, setting.statement)
+
+
+def is_told_as_well(project: Project, module: Module, setting: Setting) -> bool:
+    """Whether the same function, or top level, sets what a library has read as well: ``constants.HF_HOME = folder``."""
+    scope = module.scope_at(setting.statement)
+    return any(
+        isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Store)
+        and module.scope_at(node) is scope
+        and isinstance(project.resolve(module, scope, node.value), External)
+        for node in module.uses(setting.name)
+    )
 
 
 def _removed(project: Project, module: Module, home: ast.AST) -> dict[str, list[ast.Delete | ast.Call]]:

@@ -29,7 +29,8 @@ class LateEnvVar(Rule):
     Knows which library reads a variable and when: when it is imported, when CUDA is initialized, or when the process
     starts. It follows what has certainly run before the assignment: imports, packages that import others (torchvision
     imports torch), modules of the project, and function calls. `CUDA_VISIBLE_DEVICES` after `import torch` is in time;
-    after `torch.cuda.is_available()` it is too late.
+    after `torch.cuda.is_available()` it is too late. What runs only where there is CUDA, such as
+    `torch.cuda.get_device_name()` under that condition, counts for variables of CUDA: elsewhere nothing reads them.
 
     In a notebook, cells are checked in their order, and `%env NAME=value` and `%set_env` set a variable, too.
 
@@ -37,7 +38,8 @@ class LateEnvVar(Rule):
     the object whose constructor calls it: it is reported if it is too late in all of them.
 
     The rule reports nothing if the library is never loaded, if the variable is meant for a program that is started in
-    the same run, if the variable is reset afterwards, or if the order is not certain.
+    the same run, if the variable is reset afterwards, if the library's own constant of that name is set as well
+    (`constants.HF_HUB_OFFLINE = True`), or if the order is not certain.
 
     ## Why is this bad?
     The assignment has no effect, and there is no error. A script that should use one thread uses all of them, in every

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from forklint.project.index import External, Value
 from forklint.project.module import FunctionFacts
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import last_name, text_of
+from forklint.runs.trace import AT_ONCE, Kind, Way
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -59,6 +61,13 @@ def guard_of(project: Project, module: Module, scope: Scope, test: ast.expr) -> 
     sides = (test.left, test.comparators[0])
     named = [_is_name_of_run(project, module, scope, side) for side in sides]
     return _compared(test.ops[0], sides[named[0]]) if any(named) else None
+
+
+def way_under(guard: Guard) -> tuple[Kind, Way]:
+    """How statements are come to under a condition that looks at who runs the code."""
+    if guard is Guard.MAIN:
+        return Kind.GUARD, Way(guarded=True)
+    return Kind.BRANCH, replace(AT_ONCE.perhaps(), aside=True)
 
 
 def of_case(project: Project, module: Module, scope: Scope, subject: ast.expr, case: ast.match_case) -> Guard | None:

@@ -165,14 +165,15 @@ class Program:
             return self._role is not Role.SCRIPT or self._imports_deep > 0
         if part.kind is Kind.LEFT:
             return bool(self._active) and (self._follows or self._is_entered_again())
-        return self._role is Role.PREFIX and part.kind is Kind.BRANCH
+        return self._role is Role.PREFIX and part.kind is Kind.BRANCH and not part.way.certain
 
     def _is_entered_again(self) -> bool:
         """Whether the function at hand has run before: what it set then may have it leave early now."""
         return len(self._entered[self._active[-1]]) > 1
 
     def _part(self, part: Part, chain: Chain, way: Way, until: Position | None) -> None:
-        if part.kind is not Kind.BRANCH or until is not None:
+        is_sure = part.kind is not Kind.BRANCH or (self._role is Role.PREFIX and part.way.certain)
+        if is_sure or until is not None:
             self.play(part.trace, chain, way, until)
             return
         kept, imported = len(self.happened), len(self._imported)

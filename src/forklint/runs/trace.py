@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from forklint.project.nodes import Position, end_of, start_of
 from forklint.records import dataclass
-from forklint.values.worlds import EVERYWHERE, Worlds
+from forklint.values.worlds import EVERYWHERE, Truth, Worlds
 
 if TYPE_CHECKING:
     from forklint.project.module import FunctionFacts, Module
@@ -81,6 +81,16 @@ class Way:
             self.guarded or way.guarded,
             self.aside or way.aside,
         )
+
+    @classmethod
+    def both(cls, machines: Worlds, truth: Truth) -> tuple[Way, Way]:
+        """The ways to what runs if a condition holds, and if not: certain to what all of some machines come to."""
+        sides = ((truth.true, truth.false), (truth.false, truth.true))
+        inside, other = (
+            cls(worlds=here) if machines <= here and machines.isdisjoint(there) else AT_ONCE.perhaps()
+            for here, there in sides
+        )
+        return inside, other
 
 
 AT_ONCE = Way()

@@ -52,6 +52,8 @@ class Topic:
     """Whether methods are entered, and it counts what a function is called with."""
     by_machine = False
     """Whether conditions that ask for a platform or an accelerator choose a branch."""
+    about = EVERYWHERE
+    """The kinds of machine that it is about: what runs on all of these counts as what surely runs."""
 
     follows_imports = True
     """Whether it counts what importing a file does."""
@@ -226,14 +228,14 @@ class Walk:
         for case, here in zip(node.cases, worlds, strict=True):
             guard = guards.of_case(self._project, self._module, scope, node.subject, case)
             way = replace(AT_ONCE.perhaps(), worlds=here)
-            yield from self._part(scope, case.body, *((Kind.BRANCH, way) if guard is None else _guarded(guard)))
+            yield from self._part(scope, case.body, *((Kind.BRANCH, way) if guard is None else guards.way_under(guard)))
 
     def _branches(self, scope: Scope, node: ast.If) -> Iterator[Step]:
         body, orelse = self._branch(scope, node.body), self._branch(scope, node.orelse)
         guard = self._guard(scope, node.test) if body or orelse else None
         if guard is not None:
-            yield from part_of(node.body, body, *_guarded(guard))
-            yield from part_of(node.orelse, orelse, *_guarded(guards.OPPOSITE[guard]))
+            yield from part_of(node.body, body, *guards.way_under(guard))
+            yield from part_of(node.orelse, orelse, *guards.way_under(guards.OPPOSITE[guard]))
         elif body or orelse:
             inside, other = self._ways(scope, node.test)
             yield from part_of(node.body, body, Kind.BRANCH, inside)
@@ -250,6 +252,8 @@ class Walk:
             elif asks:
                 inside = replace(AT_ONCE.perhaps(usual=True), if_unset=True)
             inside, other = replace(inside, worlds=truth.true), replace(other, worlds=truth.false)
+        elif self._topic.about != EVERYWHERE:
+            inside, other = Way.both(self._topic.about, self._conditions.truth(test))
         if self._topic.with_values and guards.asks_for_notebook(self._project, self._module, scope, test):
             inside, other = replace(inside, aside=True), replace(other, aside=True)
         return inside, other
@@ -327,9 +331,10 @@ class Walk:
         yield from self.of_expression(scope, first)
         guard = self._guard(scope, first)
         if guard is not None:
-            ways = [_guarded(one)[1] for one in (guard, guards.OPPOSITE[guard])]
+            ways = [guards.way_under(one)[1] for one in (guard, guards.OPPOSITE[guard])]
         else:
-            ways = [*self._ways(scope, first)] if isinstance(node, ast.IfExp) else [AT_ONCE.perhaps()] * 2
+            asks = isinstance(node, ast.IfExp) or self._topic.about != EVERYWHERE
+            ways = [*self._ways(scope, first)] if asks else [AT_ONCE.perhaps()] * 2
         if isinstance(node, ast.BoolOp):
             ways = [ways[isinstance(node.op, ast.Or)]] * len(others)
         for part, way in zip(others, ways, strict=True):
@@ -376,13 +381,6 @@ class Walk:
         """What evaluating an expression of another place does, from where that is."""
         for step in Walk(self._topic, there.module, there.frame).of_expression(there.scope, there.node):
             yield behind(step, (place,), AT_ONCE) if isinstance(step, Event) else step
-
-
-def _guarded(guard: Guard) -> tuple[Kind, Way]:
-    """What statements are under a condition that looks at who runs the code."""
-    if guard is Guard.MAIN:
-        return Kind.GUARD, Way(guarded=True)
-    return Kind.BRANCH, replace(AT_ONCE.perhaps(), aside=True)
 
 
 def _leaves(statement: ast.stmt) -> bool:
