@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import inspect
 import io
+import logging
 import os
 import pickle
 import pkgutil
+import queue
 import re
 import ssl
 import subprocess
 import sys
+import threading
 from multiprocessing import reduction
 from pathlib import Path
 from typing import Any
@@ -82,10 +85,12 @@ if __name__ == "__main__":
 REFUSED = {name for name, row in refused().items() if not row.late}
 
 
-def scripted(function: str) -> tuple[object]:
-    """What ``torch.jit.script`` or ``torch.jit.load`` is given: a model, or the bytes of a scripted one."""
+def scripted(function: str) -> tuple[object, ...]:
+    """What a function of ``torch.jit`` is given: a model, perhaps with what it is traced with, or a scripted one."""
     torch = pytest.importorskip("torch")
     model = torch.nn.Linear(2, 2)
+    if function == "trace":
+        return model, torch.zeros(1, 2)
     if function == "script":
         return (model,)
     saved = io.BytesIO()
@@ -98,10 +103,12 @@ def scripted(function: str) -> tuple[object]:
 def test_pickle_refuses_what_the_table_says(name: str) -> None:
     if name.startswith("torch."):
         need_torch()
+    if name.startswith("boto"):
+        pytest.importorskip(name.partition(".")[0], reason="not installed: pip install boto3")
     if name.startswith("cv2."):
         pytest.importorskip("cv2", reason="cv2 is not installed: pip install opencv-contrib-python-headless")
     module, _, last = name.rpartition(".")
-    given = scripted(last) if module == "torch.jit" else ARGUMENTS.get(name, ())
+    given = scripted(last) if module == "torch.jit" and last.islower() else ARGUMENTS.get(name, ())
     made = pkgutil.resolve_name(name)(*given)
     try:
         with pytest.raises((TypeError, AttributeError, NotImplementedError, RuntimeError)):
@@ -110,6 +117,28 @@ def test_pickle_refuses_what_the_table_says(name: str) -> None:
         for end in ("shutdown", "terminate", "wait"):
             if hasattr(made, end) and not name.startswith("threading"):
                 getattr(made, end)()
+
+
+class OwnThread(threading.Thread):
+    pass
+
+
+class OwnLocal(threading.local):
+    pass
+
+
+class OwnQueue(queue.Queue):  # type: ignore[type-arg]
+    pass
+
+
+class OwnHandler(logging.StreamHandler):  # type: ignore[type-arg]
+    pass
+
+
+@pytest.mark.parametrize("own", [OwnThread, OwnLocal, OwnQueue, OwnHandler])
+def test_pickle_refuses_objects_of_a_class_that_inherits_from_one_of_the_table(own: type[object]) -> None:
+    with pytest.raises(TypeError, match="cannot pickle"):
+        reduction.ForkingPickler(io.BytesIO()).dump(own())
 
 
 @pytest.mark.parametrize("name", sorted(memoizers()))

@@ -34,7 +34,7 @@ MOST_NEAR = 10
 """For so many of those that import it directly, what they import gets from them what it makes."""
 MAKING = re.compile(
     rb"lambda|Env|_env|Lock\(|Queue\(|Thread\(|Manager\(|Executor\(|cv2\.|collat|worker_init|transform|_fn"
-    rb"|= np\.random|cache\(",
+    rb"|= np\.random|cache\(|ScriptModule|Session\(",
 )
 """What stands in a file that makes something for another one to send; FKL204 asks for one of these words, too."""
 LAMBDA = re.compile(rb"(?<!\bkey=)\blambda\b")
@@ -114,11 +114,12 @@ def may_make(project: Project, path: Path) -> bool:
 
 
 def _has_object(project: Project, path: Path) -> bool:
-    """Whether a file calls what makes an object of the table, stores a module or wraps a function in a memoizer."""
+    """Whether a file calls or inherits from what makes an object of the table, stores a module or caches a function."""
     summary = project.summary(path)
     if summary is None:
         return False
-    if any(_may_mean(summary, name, _makers()[name]) for name in _makers().keys() & summary.called):
+    bases = {base.rpartition(".")[2] for scope in summary.scopes for base in scope.bases}
+    if any(_may_mean(summary, name, _makers()[name]) for name in _makers().keys() & {*summary.called, *bases}):
         return True
     return project.matches(path, _stored()) or project.matches(path, _memoized(), CACHES)
 

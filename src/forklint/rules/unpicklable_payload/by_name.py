@@ -23,8 +23,14 @@ def module_in(project: Project, given: Expression) -> Culprit | None:
     """A module that is stored as a value: ``self.np = np``, ``self.rng = np.random``."""
     node = given.node
     if isinstance(node, (ast.Name, ast.Attribute)) and (_is_imported(given, node) or _is_module(project, given, node)):
-        return Culprit(Why.MODULE, given.module, node, f"the module `{ast.unparse(node)}`", NO_MODULE)
+        return module_named(given)
     return None
+
+
+def module_named(given: Expression) -> Culprit:
+    """The module that an expression stands for."""
+    name = f"the module `{ast.unparse(given.node)}`"
+    return Culprit(Why.MODULE, given.module, given.node, name, NO_MODULE)
 
 
 def _is_imported(given: Expression, node: ast.expr) -> bool:

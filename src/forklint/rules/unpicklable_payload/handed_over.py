@@ -10,11 +10,13 @@ from forklint.project.module import FunctionFacts
 from forklint.project.scopes import FUNCTIONS, Kind
 from forklint.project.spelling import dotted
 from forklint.project.trials import is_test_file
+from forklint.rules.unpicklable_payload.by_name import module_in, module_named
 from forklint.values import callers
 from forklint.values.model import Expression
 from forklint.values.parameters import position
 
 if TYPE_CHECKING:
+    from forklint.rules.unpicklable_payload.values import Culprit
     from forklint.values.evaluator import Evaluator
 
 TOGETHER, NUMBERED = "zip", "enumerate"
@@ -33,6 +35,16 @@ def given_by_callers(evaluator: Evaluator, place: Expression) -> Iterator[Expres
         source = call.get(node.id, position(facts, node.id))
         if isinstance(source, Expression) and not is_test_file(source.module.path):
             yield source
+
+
+def module_given(evaluator: Evaluator, place: Expression) -> Culprit | None:
+    """A module that each caller gives to the parameter which a name is: that is told of where the name is stored."""
+    given = list(given_by_callers(evaluator, place)) if isinstance(place.node, ast.Name) else []
+    if not given or any(module_in(evaluator.project, one) is None for one in given):
+        return None
+    known = callers.of(evaluator, FunctionFacts(place.module, place.scope.node))  # type: ignore[arg-type]
+    own = module_named(place)
+    return own if not known.escapes and len(given) == len(known.calls) else None
 
 
 def drawn_from(place: Expression, binder: ast.AST) -> Expression | None:

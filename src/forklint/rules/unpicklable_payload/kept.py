@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from forklint.datasets.classes import inherits_dataset
 from forklint.handles.carried import leaves_out, pickling_methods
 from forklint.handles.shapes import CONTAINER_METHODS
-from forklint.knowledge.unpicklable import keeper
+from forklint.knowledge.unpicklable import keeper, refused
 from forklint.project.bindings import block_of
 from forklint.project.entries import stored
 from forklint.project.index import External
@@ -17,7 +18,8 @@ from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import is_before, start_of
 from forklint.project.scopes import Function, statements
 from forklint.project.spelling import dotted, first_parameter, is_name
-from forklint.rules.unpicklable_payload.values import Culprit
+from forklint.rules.unpicklable_payload.handed_over import module_given
+from forklint.rules.unpicklable_payload.values import Culprit, Why
 from forklint.runs.calls import callee, method
 from forklint.values import arguments, objects
 from forklint.values.branches import is_passed_over
@@ -61,7 +63,18 @@ class Objects:
 
     def kept(self, owner: Instance, given: Expression, depth: int) -> Culprit | None:
         """What is refused in an object that is made where an expression stands, or is known there."""
-        return next(iter(self.all_kept(owner, given, depth)), None)
+        return self._inherited(owner.facts, given) or next(iter(self.all_kept(owner, given, depth)), None)
+
+    def _inherited(self, facts: ClassFacts, given: Expression) -> Culprit | None:
+        """An object as a whole, if its class inherits from one whose objects pickle refuses."""
+        if self.chooses(facts) or not isinstance(given.node, ast.expr):
+            return None
+        rows = (refused().get(name) for name in self._project.ancestry(facts).external)
+        row = next(filter(None, rows), None)
+        if row is None:
+            return None
+        words = f"{row.kind} (`{facts.node.name}`)"
+        return Culprit(Why.OBJECT, given.module, given.node, words, row.error, platforms=row.platforms, late=row.late)
 
     def all_kept(self, owner: Instance, given: Expression, depth: int) -> list[Culprit]:
         """All that is refused in it, in the order in which it is stored."""
@@ -169,7 +182,10 @@ class Objects:
             if not self._unpicklable.budget.spend():
                 return
             for attribute, value in (*_stores(statement, own), *_put_in(statement, own)):
-                found = self._unpicklable.of(here.part(value), depth)
+                module = self._module_given(function, here.part(value))
+                found = module or self._unpicklable.of(here.part(value), depth)
+                if module is not None and self._unpicklable.passes_over(module):
+                    continue
                 if found is None or (owner.made is not None and is_passed_over(evaluator, here, statement)):
                     continue  # of an object that anyone makes each branch may run
                 if not _is_replaced(function, statement, attribute, own):
@@ -181,6 +197,13 @@ class Objects:
                 yield from self._taken(here.part(taken), depth)
             elif isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
                 yield from self._follow(here.part(call), call.func, owner, depth, seen)
+
+    def _module_given(self, function: FunctionFacts, value: Expression) -> Culprit | None:
+        """The module that whoever makes a dataset gives it: the class is to import it instead."""
+        facts = function.owner
+        if facts is None or not isinstance(value.node, ast.Name) or not inherits_dataset(self._project, facts):
+            return None
+        return module_given(self._unpicklable.evaluator, value)
 
     def _taken(self, mapping: Expression, depth: int) -> Iterator[Culprit]:
         """Give what is refused in what an object takes from a mapping: ``self.__dict__.update(options)``."""

@@ -44,14 +44,15 @@ class UnpicklablePayload(Rule):
     names, functions that return functions, `functools.partial`, `transforms.Compose` and similar classes, attributes
     set in `__init__`, stages of pipelines (webdataset, torch's DataPipes), the transform of a Hugging Face dataset, and
     datasets composed of others. It reports lambdas, functions and classes defined in a function, generators, locks,
-    threads, queues of threads, executors and pools, modules, views of a dictionary, methods cached by
-    `lru_cache(...)(self.method)`, `torch.Generator` (on Linux), and open handles outside of a dataset (those in a
-    dataset are reported by FKL301). A finding stands where the thing is made, however many scripts send it, and
-    datasets of the project with such an attribute are reported wherever they are loaded. In a notebook, it reports
-    functions and classes defined in the notebook itself; where nothing says that workers get pickles, only the first
-    for each loader, and none on Colab and Kaggle, which fork. `sampler`, `batch_sampler` and `generator` stay in the
-    parent. A dataset that is passed to a function or method which makes the loader is followed there. A method of an
-    object that keeps the processes it has started cannot be the `target` of the next one.
+    threads, queues of threads, executors and pools, modules, scripted modules of torch, sessions of boto3, views of a
+    dictionary, methods cached by `lru_cache(...)(self.method)`, `torch.Generator` (on Linux), and open handles outside
+    of a dataset (those in a dataset are reported by FKL301). A finding stands where the thing is made, however many
+    scripts send it, a module that everyone passes to a dataset where the dataset stores it, and datasets of the project
+    with such an attribute are reported wherever they are loaded. In a notebook, it reports functions and classes
+    defined in the notebook itself; where nothing says that workers get pickles, only the first for each loader, and
+    none on Colab and Kaggle, which fork. `sampler`, `batch_sampler` and `generator` stay in the parent. A dataset that
+    is passed to a function or method which makes the loader is followed there. A method of an object that keeps the
+    processes it has started cannot be the `target` of the next one.
 
     The rule reports nothing if the number of workers is 0 or unknown, if the start method is fork, if `__getstate__` or
     `__reduce__` drops the attribute, and for libraries that use dill or cloudpickle (`multiprocess`, `pathos`, joblib).
@@ -108,7 +109,7 @@ class UnpicklablePayload(Rule):
     datasets = re.compile(rb"(?i:class \w+\([^)]*data(?:set|pipe))")
     made = (
         *(b"lambda", b"Lock(", b"Queue(", b"Thread(", b"Manager(", b"collat", b"worker_init", b"transform", b"_fn"),
-        *(b"Executor(", b"cv2.", b"= np.random", b"cache(", b"Env", b"_env"),
+        *(b"Executor(", b"cv2.", b"= np.random", b"cache(", b"Env", b"_env", b"ScriptModule", b"Session("),
     )
     needs = Needs(here=((*words, *made, b"Loader", b"workers", b"Folder", b"Dataset", b"DataPipe"),))
     """A call that sends something, a dataset, or what a dataset of another file may keep."""

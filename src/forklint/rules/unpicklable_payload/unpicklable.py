@@ -100,6 +100,10 @@ class Unpicklable:
         """Look for others from now on."""
         self._known.update(one.key for one in known)
 
+    def passes_over(self, culprit: Culprit) -> bool:
+        """Whether it is known already."""
+        return culprit.key in self._known
+
     def of(self, given: Expression, depth: int = MAX_DEPTH) -> Culprit | None:
         """The part of an expression's value that pickle surely refuses in some run; None if none is known."""
         node = given.node
