@@ -21,6 +21,7 @@ from forklint.project.spelling import is_name
 from forklint.records import dataclass
 from forklint.rules.rng_in_init.as_transform import Carrier, carrier_of
 from forklint.rules.rng_in_init.beginning import begins_with
+from forklint.rules.rng_in_init.defaults import defaults_drawn_from
 from forklint.rules.rng_in_init.drawing import IsIt, StreamUse, is_attribute, uses
 from forklint.rules.rng_in_init.endless import is_endless
 from forklint.rules.rng_in_init.handed_in import handed_in
@@ -84,6 +85,7 @@ class KeptGenerators:
             yield from self._on_class(facts)
         yield from self._on_module(module)
         yield from self._handed_in(module)
+        yield from self._by_default(module)
 
     # Kept on an object
 
@@ -301,6 +303,14 @@ class KeptGenerators:
                 carrier, drawn = found
                 statement, dataset = module.statement_of(binding.node), carrier.dataset
                 yield KeptGenerator(made, statement, binding.name, None, dataset, drawn, False, made.seeded, True)  # noqa: FBT003
+
+    def _by_default(self, module: Module) -> Iterator[KeptGenerator]:
+        """What is the default of a parameter of a function that workers run."""
+        for one in defaults_drawn_from(self._project, module):
+            carrier = self._runs_in_workers(one.function)
+            if carrier is not None:
+                made, drawn, node = one.made, (module, one.drawn), one.function.node
+                yield KeptGenerator(made, node, one.name, None, carrier.dataset, drawn, False, made.seeded, True)  # noqa: FBT003
 
     def _global_drawn(
         self, home: Module, binding: Binding, made: Made

@@ -38,12 +38,13 @@ class RngInInit(Rule):
 
     ## What it does
     Looks for a generator of NumPy, `random` or torch that is created before workers start and that workers draw from:
-    an attribute of a dataset or of its class, a global variable, or an attribute of a transform or other object that a
-    dataset holds, directly, in a list, or through a function. Functions that a dataset is given as its transform are
-    followed. The rule also checks how `worker_init_fn` seeds workers: with a constant, with a seed that depends on the
-    worker but not on the epoch, with torch's 64-bit seed passed to `np.random.seed`, or with an integer of NumPy passed
-    to `random.seed`, which Python 3.11 and newer refuse. An `__iter__` that seeds with the same number in each worker
-    is reported, too, if nothing in its class or module asks for the worker.
+    an attribute of a dataset or of its class, a global variable, the default of a parameter of a function that they
+    run, or an attribute of a transform or other object that a dataset holds, directly, in a list, or through a
+    function. Functions that a dataset is given as its transform are followed. The rule also checks how `worker_init_fn`
+    seeds workers: with a constant, with a seed that depends on the worker but not on the epoch, with torch's 64-bit
+    seed passed to `np.random.seed`, or with an integer of NumPy passed to `random.seed`, which Python 3.11 and newer
+    refuse. An `__iter__` that seeds with the same number in each worker is reported, too, if nothing in its class or
+    module asks for the worker.
 
     The rule reports nothing if the generator is reseeded in the worker, by the index of the sample or by the worker
     id; if the class uses `get_worker_info()` or the process id; if no loader of the dataset has workers; if a loader
