@@ -985,6 +985,28 @@ ATTRIBUTES = {
         ),
         "4",
     ),
+    "hyperparameters stored one by one": (
+        (
+            "import lightning as L\nclass A(L.LightningModule):\n    def __init__(self):\n"
+            "        super().__init__()\n        self.hparams.n = 4\n"
+            "    def f(self):\n        ask(self.hparams.n)\nA().f()"
+        ),
+        "4",
+    ),
+    "hyperparameters stored after they are saved": (
+        (
+            "import lightning as L\nclass A(L.LightningModule):\n    def __init__(self, n=3):\n"
+            "        self.save_hyperparameters()\n        self.hparams.n = 5\nask(A(4).hparams.n)"
+        ),
+        "5",
+    ),
+    "hyperparameters stored by whoever is first": (
+        (
+            "import lightning as L\nclass A(L.LightningModule):\n    def __init__(self):\n"
+            "        super().__init__()\n    def g(self):\n        self.hparams.n = 4\nask(A().hparams.n)"
+        ),
+        "?",
+    ),
     "by name": ("class A:\n    n = 3\nask(getattr(A(), 'n'))", "3"),
     "that a mapping may replace": (
         "class A:\n    n = 3\n    def __init__(self, given):\n        self.__dict__ = given\nask(A(x).n)",

@@ -210,6 +210,8 @@ def _method_of(evaluator: Evaluator, source: Expression, func: ast.Attribute, ow
             return returned(evaluator, function, source, value)
         if func.attr in listed("objects", "same_methods"):
             return owner
+        if func.attr in listed("objects", "restoring"):
+            return _of_class(evaluator, source, value.facts, func.attr)
     if isinstance(value, Ref) and isinstance(value.symbol, ClassFacts):
         return _of_class(evaluator, source, value.symbol, func.attr)
     return NOTHING

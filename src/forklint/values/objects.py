@@ -11,7 +11,7 @@ from forklint.project import entries, scopes
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import first_parameter, is_name, takes_class
-from forklint.values import arguments, calls, items
+from forklint.values import arguments, calls, hyperparameters, items
 from forklint.values import stores as changes
 from forklint.values.assigned import assigned, has_heir_with, has_own
 from forklint.values.callers import handed_up, is_super_call
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from forklint.project.index import Project
     from forklint.values.evaluator import Evaluator
 
-HPARAMS = "hparams"
 MOST_HEIRS = 32
 """So many classes are looked at that inherit from one."""
 PLAIN_ENUMS = frozenset({"enum.Enum", "enum.Flag"})
@@ -47,8 +46,8 @@ PLAIN_ENUMS = frozenset({"enum.Enum", "enum.Flag"})
 def attribute(evaluator: Evaluator, owner: Instance, name: str) -> Found:
     """What an attribute of an object of a project class holds."""
     facts = owner.facts
-    if name == HPARAMS:
-        return _hyperparameters(evaluator, owner)
+    if name == hyperparameters.NAME and (kept := hyperparameters.find(evaluator, owner)).known:
+        return kept
     stored = _all_stores(evaluator, owner, name)
     if stored is None and owner.made is not None:
         init = evaluator.project.method(facts, "__init__")
@@ -230,31 +229,6 @@ def _stored(evaluator: Evaluator, owner: Instance, place: Expression | None, nam
     methods = (FunctionFacts(one.module, method) for one in classes for method in one.methods.values())
     written = place.part(place.node.value) if isinstance(place.node, ast.Subscript) and items.is_part(place) else place
     return changes.attribute_brought_up_to_date(evaluator, written, name, found, methods)
-
-
-def _hyperparameters(evaluator: Evaluator, owner: Instance) -> Found:
-    """What ``self.save_hyperparameters()`` keeps: the parameters of ``__init__`` by name."""
-    found = evaluator.project.method(owner.facts, "__init__")
-    if found is None:
-        return NOTHING
-    function = FunctionFacts(found[0].module, found[1])
-    saving = [
-        node
-        for node in nodes_below(found[1])
-        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "save_hyperparameters"
-    ]
-    if len(saving) != 1 or any(not isinstance(argument, ast.Constant) for argument in saving[0].args):
-        return NOTHING
-    frame = Frame(function, owner.made, owner) if owner.made is not None else None
-    left_out = {node.value for node in nodes_below(saving[0]) if isinstance(node, ast.Constant)}
-    named = [argument.arg for argument in scopes.parameters(found[1])[1:]]
-    names = [name for name in named if (name in left_out) is bool(saving[0].args)]
-    table = {name: Expression(function.module, function.scope, _name(saving[0], name), frame) for name in names}
-    return Found(Table(dict(table), complete=False))
-
-
-def _name(near: ast.AST, name: str) -> ast.Name:
-    return ast.copy_location(ast.Name(name, ast.Load()), near)
 
 
 # Fields and class attributes
