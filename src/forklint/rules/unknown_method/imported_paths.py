@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from forklint.project.index import Project
 
 INIT, SETUP = "__init__.py", "setup.py"
-BUILDING = (b"Extension(", b"create_extension(", b"cythonize(")
+BUILDING = re.compile(rb"\b(?:(?:CUDA|Cpp|Sycl|Rust|CMake)?Extension|create_extension|cythonize)\(")
 """What stands in a file that builds native code, whatever it is called."""
 PLACED_LATER = frozenset({"cookiecutter", "patch", "patches", "scaffold", "skeleton"})
 """Folders of files that are copied to where they run, into other packages or new ones."""
@@ -110,7 +111,7 @@ def may_be_built(project: Project, name: str) -> bool:
 
 
 def _builds(project: Project, path: Path) -> bool:
-    return path.name == SETUP or any(word in project.data(path) for word in BUILDING)
+    return path.name == SETUP or BUILDING.search(project.data(path)) is not None
 
 
 def is_template(project: Project, path: Path) -> bool:
