@@ -780,27 +780,6 @@ RETURNED = {
         + "ask(f())",
         "?",
     ),
-    "by what branches import under one name": (
-        (
-            "if x:\n    from a import f\nelse:\n    from b import f\nask(f())"
-            "\n--- a.py\ndef f():\n    return 'a'\n--- b.py\ndef f():\n    return 'b'\n"
-        ),
-        "'a' or 'b'",
-    ),
-    "by what is imported, or by what stands in for it": (
-        (
-            "try:\n    from a import f\nexcept ImportError:\n    from b import f\nask(f())"
-            "\n--- a.py\ndef f():\n    return 'a'\n--- b.py\ndef f():\n    return 'b'\n"
-        ),
-        "'a'",
-    ),
-    "by a function of a module that branches import under one name": (
-        (
-            "if x:\n    import a as m\nelse:\n    import b as m\nask(m.f())"
-            "\n--- a.py\ndef f():\n    return 'a'\n--- b.py\ndef f():\n    return 'b'\n"
-        ),
-        "'a' or 'b'",
-    ),
     "in a loop": ("def f():\n    for i in x:\n        return 1\n    return 2\nask(f())", "positive"),
     "in a with": ("def f():\n    with x:\n        return 1\n    return 2\nask(f())", "positive"),
     "in a try": ("def f():\n    try:\n        return 1\n    except E:\n        return 2\nask(f())", "positive"),

@@ -91,15 +91,6 @@ def _branches(chain: list[ast.AST]) -> Iterator[tuple[str, bool]]:
                 yield test.id, taken
 
 
-def stand_apart(module: Module, first: ast.AST, second: ast.AST) -> bool:
-    """Whether two places stand in different branches of one ``if``, so that a run comes to one of them at most."""
-    blocks = {around: inner for inner, around in pairwise(_chain(module, first))}
-    for inner, around in pairwise(_chain(module, second)):
-        if around in blocks:
-            return isinstance(around, ast.If) and (inner in around.body) is not (blocks[around] in around.body)
-    return False
-
-
 def _is_set_once(scope: Scope, name: str) -> bool:
     """Whether nothing gives a name another value between two places: it is bound once, or a parameter alone."""
     found = scope.find(name)

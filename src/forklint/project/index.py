@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
-from itertools import combinations
 from pathlib import Path
 
 from forklint.config import Settings
-from forklint.project import bindings as bindings_of
 from forklint.project.budget import Budget
 from forklint.project.graph import ImportGraph
 from forklint.project.hierarchy import Hierarchy
@@ -128,8 +126,6 @@ class Project(ProjectModules):
         bindings = home.bound(name)
         if all(binding.kind is Kind.IMPORT for binding in bindings):
             symbols = [self._import(module, binding, hops) for binding in bindings]
-            if _is_chosen(module, bindings, symbols):
-                return None
             return next((symbol for symbol in symbols if symbol is not None), None)
         return self._of_binding(module, home, bindings[0], hops) if len(bindings) == 1 else None
 
@@ -285,11 +281,3 @@ class Project(ProjectModules):
                         if name not in seen:
                             seen.add(name)
                             names.append(name)
-
-
-def _is_chosen(module: Module, bindings: Sequence[Binding], symbols: Sequence[Symbol | None]) -> bool:
-    """Whether each branch of an ``if`` imports other code of the project under one name."""
-    are_ours = len(set(symbols)) > 1 and all(isinstance(one, (ClassFacts, FunctionFacts, Module)) for one in symbols)
-    return are_ours and all(
-        bindings_of.stand_apart(module, one.node, other.node) for one, other in combinations(bindings, 2)
-    )

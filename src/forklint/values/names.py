@@ -70,8 +70,7 @@ def defined(evaluator: Evaluator, source: Expression) -> Found | None:
     if is_shadowed(source.module, node):
         return None
     symbol = evaluator.project.lookup(source.module, source.scope, node.id)
-    is_chosen = symbol is None and found is not None and len(found[1]) > 1
-    return of_symbol(evaluator, symbol, None) if not isinstance(symbol, Bound) and not is_chosen else None
+    return of_symbol(evaluator, symbol, None) if not isinstance(symbol, Bound) else None
 
 
 def find(evaluator: Evaluator, source: Expression) -> Found:
@@ -85,7 +84,7 @@ def find(evaluator: Evaluator, source: Expression) -> Found:
         return of_symbol(evaluator, evaluator.project.lookup(source.module, source.scope, node.id), None)
     home, bindings = found
     if any(binding.kind in DEFINED for binding in bindings):
-        return _imported_by_branches(evaluator, source, home, bindings) or _defined_there(evaluator, source, bindings)
+        return _defined_there(evaluator, source, bindings)
     made = [one for one in bindings if not isinstance(one.node, ast.AugAssign)]
     is_grown = len(made) < len(bindings)
     reaching = None if is_grown else bindings_of.reaching(source.module, source.scope, node)
@@ -96,21 +95,6 @@ def find(evaluator: Evaluator, source: Expression) -> Found:
         for binding, worlds in _placed(evaluator, source.module, taken)
     )
     return result if isinstance(result.value, (Row, Table)) or not is_grown else NOTHING
-
-
-def _imported_by_branches(
-    evaluator: Evaluator, source: Expression, home: Scope, bindings: Sequence[Binding]
-) -> Found | None:
-    """What a name holds that branches import from different files; None for any other name."""
-    module, project = source.module, evaluator.project
-    is_imported = len(bindings) > 1 and all(one.kind is Kind.IMPORT for one in bindings)
-    if not is_imported or project.lookup(module, home, bindings[0].name) is not None:
-        return None
-    taken = branches.taken(evaluator, source, bindings) if home is source.scope else bindings
-    return agreed(
-        of_symbol(evaluator, project.of_binding(module, home, one), None).within(worlds)
-        for one, worlds in _placed(evaluator, module, taken)
-    )
 
 
 def _defined_there(evaluator: Evaluator, source: Expression, bindings: Sequence[Binding]) -> Found:
