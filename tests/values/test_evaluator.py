@@ -768,18 +768,6 @@ PARAMETERS = {
     ),
 }
 RETURNED = {
-    "behind a condition that costs too much and decides nothing": (
-        "n = 3\ndef f():\n    if v60:\n        print()\n    return n\nv0 = n\n"
-        + "".join(f"v{number} = v{number - 1}\n" for number in range(1, 61))
-        + "ask(f())",
-        "3",
-    ),
-    "behind a condition that costs too much and decides": (
-        "n = 3\ndef f():\n    if v60:\n        return 4\n    return n\nv0 = n\n"
-        + "".join(f"v{number} = v{number - 1}\n" for number in range(1, 61))
-        + "ask(f())",
-        "?",
-    ),
     "in a loop": ("def f():\n    for i in x:\n        return 1\n    return 2\nask(f())", "positive"),
     "in a with": ("def f():\n    with x:\n        return 1\n    return 2\nask(f())", "positive"),
     "in a try": ("def f():\n    try:\n        return 1\n    except E:\n        return 2\nask(f())", "positive"),

@@ -342,8 +342,6 @@ def _outcomes(evaluator: Evaluator, here: Expression, body: Sequence[ast.stmt]) 
         if isinstance(statement, ast.Raise):
             return values, NOWHERE
         goes_on = left
-        if isinstance(statement, ast.If) and not scopes.may_end(statement):
-            continue  # its condition may cost more than all the rest
         if isinstance(statement, ast.If):
             branches = _branches(evaluator, here, statement)
             ways = [(_outcomes(evaluator, here, block), taken) for block, taken in branches]

@@ -15,6 +15,7 @@ CHANGING = frozenset({"insert", "append", "extend"})
 """Methods of ``sys.path`` that add folders to it."""
 SYS_PATH = "sys.path"
 CHANGES = frozenset(f"{SYS_PATH}.{name}" for name in CHANGING)
+"""The same, as they are called."""
 
 
 def is_on_added_path(project: Project, path: Path, target: Path, name: str) -> bool:
