@@ -63,6 +63,11 @@ def guard_of(project: Project, module: Module, scope: Scope, test: ast.expr) -> 
     return _compared(test.ops[0], sides[named[0]]) if any(named) else None
 
 
+def asks_the_machine(test: ast.expr) -> bool:
+    """Whether a condition asks what the machine has by a call, and not by a name: ``cpu`` may be what a user wants."""
+    return any(isinstance(node, ast.Attribute) and node.attr == "is_available" for node in nodes_below(test))
+
+
 def way_under(guard: Guard) -> tuple[Kind, Way]:
     """How statements are come to under a condition that looks at who runs the code."""
     if guard is Guard.MAIN:

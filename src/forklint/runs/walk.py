@@ -252,7 +252,7 @@ class Walk:
             elif asks:
                 inside = replace(AT_ONCE.perhaps(usual=True), if_unset=True)
             inside, other = replace(inside, worlds=truth.true), replace(other, worlds=truth.false)
-        elif self._topic.about != EVERYWHERE:
+        elif self._topic.about != EVERYWHERE and guards.asks_the_machine(test):
             inside, other = Way.both(self._topic.about, self._conditions.truth(test))
         if self._topic.with_values and guards.asks_for_notebook(self._project, self._module, scope, test):
             inside, other = replace(inside, aside=True), replace(other, aside=True)
