@@ -314,12 +314,6 @@ def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from statements(inner)
 
 
-def may_end(statement: ast.stmt) -> bool:
-    """Whether a compound statement may end the function that it stands in."""
-    inner = (one for body in bodies(statement) for one in statements(body))
-    return any(isinstance(one, (ast.Return, ast.Raise)) for one in inner)
-
-
 def expressions(statement: ast.stmt) -> Iterator[ast.expr]:
     """Give the expressions that belong to a statement itself, not to the statements in its blocks."""
     for child in ast.iter_child_nodes(statement):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from forklint.project import entries
 from forklint.project.index import External
-from forklint.project.scopes import FUNCTIONS, expressions, may_end
+from forklint.project.scopes import FUNCTIONS, bodies, expressions, statements
 from forklint.project.spelling import text_of
 from forklint.runs import fields, guards
 from forklint.runs.calls import entered, method
@@ -140,7 +140,7 @@ class Walk:
             if not left or not rest:
                 break
             is_for_children = self._is_for_children(scope, statement)
-            leaves = self._is_call and any(map(may_end, run))
+            leaves = self._is_call and any(map(_may_leave, run))
             if is_for_children or leaves or left != EVERYWHERE or after is not None:
                 after = self.block(scope, rest) if after is None else after
                 if is_for_children:
@@ -265,7 +265,7 @@ class Walk:
         caught = frozenset[str]().union(*map(caught_by, node.handlers))
         inside = Way(caught=caught) if caught else AT_ONCE
         later = AT_ONCE.perhaps(usual=True) if node.handlers else AT_ONCE
-        sure = 0 if self._is_call and may_end(node.body[0]) else 1
+        sure = 0 if self._is_call and _may_leave(node.body[0]) else 1
         yield from self._part(scope, node.body[:sure], way=inside)
         yield from self._part(scope, node.body[sure:], way=inside.then(later))
         yield from self._part(scope, node.orelse, way=later)
@@ -388,3 +388,9 @@ def _leaves(statement: ast.stmt) -> bool:
     if isinstance(statement, (ast.With, ast.AsyncWith)):
         return any(map(_leaves, statement.body))
     return isinstance(statement, JUMPS)
+
+
+def _may_leave(statement: ast.stmt) -> bool:
+    """Whether a compound statement may end the function that it stands in."""
+    inner = (one for body in bodies(statement) for one in statements(body))
+    return any(isinstance(one, (ast.Return, ast.Raise)) for one in inner)
