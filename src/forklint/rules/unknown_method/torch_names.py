@@ -65,8 +65,21 @@ def misspelt(project: Project, module: Module) -> Iterator[Misspelt]:
         wanted.update(part for tail in tails if is_missing(f"{path}.{tail}") for part in tail.split("."))
     for node in module.nodes if wanted else ():
         if isinstance(node, ast.Attribute) and node.attr in wanted and isinstance(node.ctx, ast.Load):
-            yield from _read(project, module, node)
+            yield from _read(project, module, node) if not _is_unevaluated(module, node) else ()
     yield from _looked_up(project, module)
+
+
+def _is_unevaluated(module: Module, node: ast.AST) -> bool:
+    """Whether a node stands in an annotation of a file that asks Python not to evaluate these."""
+    future = (one for one in module.tree.body if isinstance(one, ast.ImportFrom) and one.module == "__future__")
+    if not any(alias.name == "annotations" for one in future for alias in one.names):
+        return False
+    inner = node
+    for above in module.above(node):
+        if inner is getattr(above, "annotation", None) or inner is getattr(above, "returns", None):
+            return True
+        inner = above
+    return False
 
 
 def _looked_up(project: Project, module: Module) -> Iterator[Misspelt]:
