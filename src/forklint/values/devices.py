@@ -26,10 +26,12 @@ class Devices(NamedTuple):
     """Whether it is surely one of them."""
 
 
-def devices(evaluator: Evaluator, source: Source) -> Devices:
-    """The devices that an expression may name."""
+def devices(evaluator: Evaluator, source: Source, within: tuple[Source, ...] = ()) -> Devices:
+    """The devices that an expression may name; one that is made of itself, ``d = torch.device(d)``, adds none."""
+    if source in within:
+        return Devices(frozenset(), is_all=True)
     found = evaluator.find(source)
-    inner = [_of(evaluator, one) for one in found.possible]
+    inner = [_of(evaluator, one, (*within, source)) for one in found.possible]
     names = frozenset[tuple[str, Worlds]]().union(*(part.names for part in inner))
     return Devices(names, (found.known or found.is_all) and all(part.is_all for part in inner))
 
@@ -49,11 +51,11 @@ def goes_to_cuda(evaluator: Evaluator, call: Expression, name: str) -> bool:
     return any(one.is_all and any(kind == "cuda" for kind, _ in one.names) for one in named)
 
 
-def _of(evaluator: Evaluator, found: Found) -> Devices:
+def _of(evaluator: Evaluator, found: Found, within: tuple[Source, ...]) -> Devices:
     value = found.value
     given = of_call(evaluator, value.call).get("type", 0) if isinstance(value, Made) and value.name == DEVICE else None
     if given is not None:
-        inner = devices(evaluator, given)
+        inner = devices(evaluator, given, within)
         return Devices(frozenset((name, worlds & found.worlds) for name, worlds in inner.names), inner.is_all)
     text = value.start if isinstance(value, Text) else value.value if isinstance(value, Constant) else None
     name = text.partition(":")[0].lower() if isinstance(text, str) else ""
