@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
 import pytest
-from fixture_cases import FIXTURES, lint
+from fixture_cases import FIXTURES, lint, linters
 
 from forklint.knowledge import table
 from forklint.knowledge.removed import removed_from
@@ -294,6 +295,15 @@ def test_a_file_that_has_nothing_to_do_with_torch_is_not_judged(tmp_path: Path) 
     text = "class A:\n    pass\n\na = A()\na.b()\n"
     assert rows(tmp_path, plain=text) == set()
     assert rows(tmp_path, plain="import torch\n" + text) == {("plain", 6)}
+
+
+def test_an_import_of_what_a_package_lacks_is_reported_once(tmp_path: Path) -> None:
+    """``from . import clips`` asks for a module as for any other name."""
+    shutil.copytree(FOLDER / "bad_missing_modules", tmp_path, dirs_exist_ok=True)
+    (tmp_path / "forklint.toml").touch()
+    path = tmp_path / "imaging" / "readers" / "frames.py"
+    found = linters().of(path).lint(path).findings
+    assert [one.subject for one in found if one.code == "FKL501"] == ["clips"]
 
 
 @pytest.mark.parametrize(

@@ -159,11 +159,15 @@ class UnknownMethod(Rule):
                 severity=_severity(lacking),
                 facts=lacking,
             )
-        for absent in lacking_names(self.project, module):
+        names = list(lacking_names(self.project, module))
+        for absent in names:
             message = f"the module `{absent.owner_name}` has no `{absent.name}`{_hint(absent.near)}"
             message, severity = (f"{message}{HIDDEN}", Severity.INFO) if absent.hidden else (message, None)
             yield Suspect(absent.node, absent.name, message, self.settings.cells, severity=severity, facts=absent)
+        said = {(absent.node, absent.name) for absent in names}
         for missing in missing_modules(self.project, module):
+            if (missing.node, missing.name) in said:
+                continue  # ``from . import name``: the package has neither a module nor anything else of the name
             message, severity = self._module_message(missing), Severity.INFO if missing.hidden else None
             yield Suspect(missing.node, missing.name, message, self.settings.cells, severity=severity, facts=missing)
         for wrong in misspelt(self.project, module):
