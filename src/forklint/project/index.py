@@ -24,6 +24,7 @@ from forklint.project.stars import Stars
 from forklint.project.terms import TermIndex
 from forklint.records import dataclass
 from forklint.source.roots import Extent
+from forklint.summaries.terms import WORD
 
 
 @dataclass(frozen=True)
@@ -268,16 +269,19 @@ class Project(ProjectModules):
                 return owner, owner.methods[name]
         return None
 
-    def subclasses(self, facts: ClassFacts) -> Iterator[ClassFacts]:
-        """Give the project's classes that inherit from a class, at any depth, in any file."""
+    def subclasses(self, facts: ClassFacts, word: str = "") -> Iterator[ClassFacts]:
+        """Give the project's classes that inherit from a class, at any depth, in any file or in those with a word."""
         names, seen, found = [facts.name], {facts.name}, set()
+        files = frozenset(self.where(WORD, word)) if word else None
         while names:
             for path, name in self.hierarchy.with_base(names.pop()):
-                module = self.module(path)
+                is_heir = files is not None  # by its name alone, as long as none of its own is asked for
+                module = self.module(path) if files is None or path in files else None
                 for other in module.classes_named(name) if module is not None else ():
                     if other not in found and facts in self.ancestry(other).classes[1:]:
                         found.add(other)
                         yield other
-                        if name not in seen:
-                            seen.add(name)
-                            names.append(name)
+                        is_heir = True
+                if is_heir and name not in seen:
+                    seen.add(name)
+                    names.append(name)

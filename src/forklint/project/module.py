@@ -22,7 +22,7 @@ from forklint.summaries.parts import NUMBERS
 
 DERIVED = (
     *("parents", "scope_of", "_scopes", "_numbers", "_all_classes", "_all_functions"),
-    *("_nodes", "_all_uses", "_all_calls", "_ordinals"),
+    *("_nodes", "_all_uses", "_all_calls", "_by_class_name", "_ordinals"),
 )
 """What a module works out from its tree."""
 
@@ -173,8 +173,15 @@ class Module:
 
     def classes_named(self, name: str) -> list[ClassFacts]:
         """The classes of a name, nested ones included, in the order of the text."""
-        found = [one for one in self.uses(name) if isinstance(one, ast.ClassDef)]
-        return [self.class_facts(one) for one in sorted(found, key=lambda one: one.lineno)]
+        self._read(USES, name)
+        return [self.class_facts(one) for one in self._by_class_name.get(name, ())]
+
+    @cached_property
+    def _by_class_name(self) -> dict[str, list[ast.ClassDef]]:
+        found: dict[str, list[ast.ClassDef]] = {}
+        for node in sorted(scopes.classes_below(self.parsed.body), key=lambda one: one.lineno):
+            found.setdefault(node.name, []).append(node)
+        return found
 
     def calls_of(self, names: Iterable[str]) -> list[ast.Call]:
         """The calls of what has one of some last names, in the order of ``nodes``."""

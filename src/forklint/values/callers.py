@@ -182,8 +182,10 @@ def _may_have(project: Project, value: Value, method: FunctionFacts) -> bool:
     """Whether a method may be that of an object: one of another class has another."""
     if isinstance(value, Instance):
         found = project.method(value.facts, method.node.name)
-        heirs = project.subclasses(value.facts) if value.made is None else ()
-        return found is None or found[1] is method.node or any(heir == method.owner for heir in heirs)
+        if found is None or found[1] is method.node:
+            return True
+        above = project.ancestry(method.owner).classes[1:] if method.owner is not None else ()
+        return value.made is None and value.facts in above
     return not isinstance(value, (Made, Constant, Table, Row))
 
 

@@ -111,7 +111,7 @@ def may_be_built(project: Project, name: str) -> bool:
 
 
 def _builds(project: Project, path: Path) -> bool:
-    return path.name == SETUP or BUILDING.search(project.data(path)) is not None
+    return path.name == SETUP or project.matches(path, BUILDING)
 
 
 def is_template(project: Project, path: Path) -> bool:
