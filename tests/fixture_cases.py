@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from forklint.config import SettingsFinder
@@ -33,6 +34,11 @@ class Case:
     def id(self) -> str:
         """As pytest shows it: folder and name."""
         return f"{self.path.parent.name.partition('_')[0]}-{self.path.stem}"
+
+    @property
+    def rule(self) -> str:
+        """The code of the rule in whose folder it stands."""
+        return self.id.partition("-")[0]
 
     @property
     def good(self) -> bool:
@@ -74,6 +80,11 @@ def all_cases() -> list[Case]:
     folders = sorted(path for path in FIXTURES.glob("FKL*") if path.is_dir())
     paths = [path for folder in folders for path in sorted(folder.iterdir()) if path.name.startswith(("bad_", "good_"))]
     return [Case(path) for path in paths if (path.is_dir() or path.suffix in SUFFIXES) and not is_outcome(path)]
+
+
+def by_rule(cases: list[Case]) -> list[list[Case]]:
+    """The cases of each rule, for tests that take milliseconds a case: a thousand tests cost more than they do."""
+    return [list(group) for _, group in groupby(cases, lambda case: case.rule)]
 
 
 Place = int | str

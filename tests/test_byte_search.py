@@ -98,7 +98,9 @@ def test_a_file_that_cannot_be_parsed_may_bind_what_stands_where_names_are_bound
     assert "Z" not in all_terms(None, text)["bound"]
 
 
-@pytest.mark.parametrize("folder", [pytest.param("src", marks=pytest.mark.soak), "tests", "bench", "scripts"])
+@pytest.mark.parametrize(
+    "folder", [*(pytest.param(name, marks=pytest.mark.soak) for name in ("src", "tests")), "bench", "scripts"]
+)
 def test_every_term_of_a_file_is_found_in_its_bytes(folder: str) -> None:
     for path in sorted((ROOT / folder).rglob("*.py")):
         data = path.read_bytes()

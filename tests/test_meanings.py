@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from fixture_cases import Case, all_cases
+from fixture_cases import Case, all_cases, by_rule
 
 from forklint.config import Settings
 from forklint.project.index import Project
@@ -21,10 +21,17 @@ def definition(facts: ClassFacts | FunctionFacts) -> Definition:
     return Definition(facts.module.path, facts.module.number(facts.node))
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-def test_whatever_trees_resolve_is_among_the_meanings(case: Case, tmp_path: Path) -> None:
-    case.copy_to(tmp_path)
-    project = Project(tmp_path, Settings())
+@pytest.mark.parametrize("cases", by_rule(CASES), ids=lambda cases: cases[0].rule)
+def test_whatever_trees_resolve_is_among_the_meanings(cases: list[Case], tmp_path: Path) -> None:
+    for case in cases:
+        folder = tmp_path / case.path.name
+        folder.mkdir()
+        case.copy_to(folder)
+        compare(Project(folder, Settings()))
+
+
+def compare(project: Project) -> None:
+    """Ask trees and summaries of all calls and classes of a project."""
     meanings = Meanings(project)
     for path in project.files:
         module = project.module(path)

@@ -98,6 +98,7 @@ def test_a_file_that_goes_is_not_asked_for(repository: Repository) -> None:
     assert repository.commit().returncode == 0
 
 
+@pytest.mark.soak
 def test_hundreds_of_files_and_odd_names_go_to_one_process(repository: Repository) -> None:
     for number in range(300):
         repository.write(f"a_package_with_a_long_name/module_{number:03}.py", "import torch\n")

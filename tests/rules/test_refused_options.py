@@ -83,6 +83,7 @@ def run(cases: list[tuple[str, dict[str, object]]]) -> list[list[str]]:
     return json.loads(done.stdout)
 
 
+@pytest.mark.soak
 def test_each_combination_raises_as_the_table_says_and_neutral_values_do_not() -> None:
     cases, wanted = [], []
     for refusal in refusals():

@@ -208,7 +208,11 @@ class Records(torch.utils.data.Dataset):
 
 
 @pytest.mark.parametrize(
-    ("length", "evidence"), [(0, "the loader returns no sample"), (8, "reading fails without workers, too: SystemExit")]
+    ("length", "evidence"),
+    [
+        (0, "the loader returns no sample"),
+        pytest.param(8, "reading fails without workers, too: SystemExit", marks=pytest.mark.soak),
+    ],
 )
 def test_what_shows_nothing_refutes_nothing(tmp_path: Path, length: int, evidence: str) -> None:
     write("file", tmp_path)

@@ -50,7 +50,7 @@ def prove(command, tmp_path: Path) -> Callable[..., dict[str, Any]]:
     return run
 
 
-@pytest.mark.parametrize("relative", ["", "."])
+@pytest.mark.parametrize("relative", ["", pytest.param(".", marks=pytest.mark.soak)])
 def test_a_missing_package_does_not_hide_a_missing_method(relative: str, prove, tmp_path: Path) -> None:
     """Without an ``__init__.py``, too: a file that imports by a dot is one of a package."""
     (tmp_path / "nets").mkdir()
@@ -115,6 +115,7 @@ class Records(torch.utils.data.Dataset):
 """
 
 
+@pytest.mark.soak
 def test_a_misspelt_hook_is_proved_where_a_package_is_missing(prove, tmp_path: Path) -> None:
     (tmp_path / "data.py").write_text(MISSPELT)
     found = prove("data.py", "FKL502")

@@ -53,7 +53,8 @@ def test_a_method_that_is_not_there(verdict) -> None:
     assert found["details"] == {"control": "defined"}
 
 
-@pytest.mark.parametrize("name", [pytest.param("__getattr__", marks=pytest.mark.soak), "__getattribute__"])
+@pytest.mark.soak
+@pytest.mark.parametrize("name", ["__getattr__", "__getattribute__"])
 def test_an_object_that_is_not_set_up_may_not_know_what_it_supplies(verdict, tmp_path: Path, name: str) -> None:
     """A class that passes everything on to another object, which a bare object of it lacks."""
     inner = "getattr(object.__getattribute__(self, 'inner'), name)"
@@ -132,6 +133,7 @@ def test_a_name_of_a_module_is_looked_up_in_it(verdict, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.soak
 def test_names_that_modules_lack(verdict, tmp_path: Path) -> None:
     """A module that torch no longer has, though a function has its name, and a name of a module of the project."""
     (tmp_path / "metrics.py").write_text("import torch\n\n\ndef accuracy(rows):\n    return torch.mean(rows)\n")

@@ -120,17 +120,18 @@ def verdict(command, tmp_path: Path):
     return run
 
 
-def test_a_lambda_for_a_loader(verdict) -> None:
+@pytest.mark.parametrize("further", [(), pytest.param(("forkserver",), marks=pytest.mark.soak)])
+def test_a_lambda_for_a_loader(verdict, further: tuple[str, ...]) -> None:
     """The loader that the program iterates before is another one, and is let alone."""
-    found = verdict(LOADER)
+    methods = ("fork", "spawn", *further)
+    found = verdict(LOADER, *(word for method in methods for word in ("--start-method", method)))
     assert found["verdict"] == "confirmed"
     error = "AttributeError: Can't pickle local object 'main.<locals>.<lambda>' (collate_fn)"
-    assert found["evidence"] == f"spawn, 2 workers and forkserver, 2 workers: {error}"
+    assert found["evidence"] == " and ".join(f"{method}, 2 workers" for method in methods[1:]) + f": {error}"
     assert found["details"]["cells"] == {
         "0 workers": "control",
         "fork, 2 workers": "control",
-        "spawn, 2 workers": "confirmed",
-        "forkserver, 2 workers": "confirmed",
+        **{f"{method}, 2 workers": "confirmed" for method in methods[1:]},
     }
 
 

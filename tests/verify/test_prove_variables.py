@@ -83,9 +83,8 @@ def test_a_variable_that_is_set_late_is_confirmed(name: str, module: str, verdic
     assert [trial["factors"]["environment"] for trial in found["trials"]] == ["unset", "early", "late"]
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param("OMP_WAIT_POLICY", marks=pytest.mark.soak), "TORCH_SHOW_CPP_STACKTRACES"]
-)
+@pytest.mark.soak
+@pytest.mark.parametrize("name", ["OMP_WAIT_POLICY", "TORCH_SHOW_CPP_STACKTRACES"])
 def test_a_variable_that_is_set_in_time_is_refuted(name: str, verdict) -> None:
     found = verdict(f'import os\nimport sys\n\nos.environ["{name}"] = "1"\nimport torch\n')
     assert found["verdict"] == "refuted", found["evidence"]

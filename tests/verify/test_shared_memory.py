@@ -160,7 +160,8 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-@pytest.mark.parametrize("strategy", ["file_system", pytest.param("file_descriptor", marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize("strategy", ["file_system", "file_descriptor"])
 def test_tensors_shared_by_torch(observe, strategy):
     pytest.importorskip("torch")
     seen = observe(TORCH.format(strategy=strategy))
