@@ -100,7 +100,6 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.soak
 def test_a_child_that_dies_is_told_from_one_that_hangs(verdict) -> None:
     found = verdict(DIES)
     assert found["verdict"] == "confirmed", found

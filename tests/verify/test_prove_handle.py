@@ -168,10 +168,10 @@ def test_witnessed_under_fork_and_refused_by_pickle(tmp_path: Path) -> None:
     )
 
 
-@SLOWLY
-def test_memmap_is_refuted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("methods", [("fork",), pytest.param(("fork", "forkserver"), marks=pytest.mark.soak)])
+def test_memmap_is_refuted(tmp_path: Path, methods: tuple[str, ...]) -> None:
     pytest.importorskip("numpy")
-    proof = in_spite("memmap", tmp_path, start_methods=("fork", "forkserver"))
+    proof = in_spite("memmap", tmp_path, start_methods=methods)
     assert proof.verdict() == "refuted"
     assert "numpy.memmap" in proof.judgement.evidence
 
@@ -420,12 +420,12 @@ def dying(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Cell]:
     return die
 
 
-QUICK_DEATH = "was killed by SIGSEGV"
-"""A death with stacks; of the others, test_handle_cells.py reads the records."""
+QUICK_DEATHS = ("was killed by SIGSEGV", "was killed by SIGKILL", "ended with exit code 7")
+"""A death with stacks, one without, and an exit; of the other signals, test_handle_cells.py reads the records."""
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.soak] * (name != QUICK_DEATH)) for name in DEATHS]
+    "name", [pytest.param(name, marks=[pytest.mark.soak] * (name not in QUICK_DEATHS)) for name in DEATHS]
 )
 def test_death_of_a_worker_is_named(name: str, dying: Callable[[str], Cell]) -> None:
     cell = dying(DEATHS[name])

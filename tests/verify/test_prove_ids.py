@@ -188,7 +188,6 @@ def test_a_mended_stream_gives_each_sample_once(body: str, method: str, tmp_path
     assert done.returncode == 0, done.stderr.decode()
 
 
-@pytest.mark.soak
 def test_the_command_reports_it(command, tmp_path: Path) -> None:
     write(tmp_path, "pass", "for row in open('rows.txt'): yield row")
     (tmp_path / "forklint.toml").touch()

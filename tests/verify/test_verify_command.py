@@ -81,7 +81,6 @@ def test_an_entry_is_looked_at_with_all_that_it_imports_and_runs_where_the_user_
     assert done.stdout.startswith(beginning), "-q begins without an empty line"
 
 
-@pytest.mark.soak
 def test_a_script_of_a_package_runs_as_its_module(command, project: Path) -> None:
     """With dots in its imports it cannot run under its path: people run it with ``python -m``, and so does verify."""
     (project / "forklint.toml").write_text("")

@@ -275,7 +275,7 @@ class Project(ProjectModules):
         files = frozenset(self.where(WORD, word)) if word else None
         while names:
             for path, name in self.hierarchy.with_base(names.pop()):
-                is_heir = files is not None  # by its name alone, as long as none of its own is asked for
+                is_heir = files is not None  # classes of other files are not looked at: their names may be those of heirs
                 module = self.module(path) if files is None or path in files else None
                 for other in module.classes_named(name) if module is not None else ():
                     if other not in found and facts in self.ancestry(other).classes[1:]:

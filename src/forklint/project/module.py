@@ -22,7 +22,7 @@ from forklint.summaries.parts import NUMBERS
 
 DERIVED = (
     *("parents", "scope_of", "_scopes", "_numbers", "_all_classes", "_all_functions"),
-    *("_nodes", "_all_uses", "_all_calls", "_by_class_name", "_ordinals"),
+    *("_nodes", "_all_uses", "_all_calls", "_ordinals"),
 )
 """What a module works out from its tree."""
 
@@ -174,14 +174,7 @@ class Module:
     def classes_named(self, name: str) -> list[ClassFacts]:
         """The classes of a name, nested ones included, in the order of the text."""
         self._read(USES, name)
-        return [self.class_facts(one) for one in self._by_class_name.get(name, ())]
-
-    @cached_property
-    def _by_class_name(self) -> dict[str, list[ast.ClassDef]]:
-        found: dict[str, list[ast.ClassDef]] = {}
-        for node in sorted(scopes.classes_below(self.parsed.body), key=lambda one: one.lineno):
-            found.setdefault(node.name, []).append(node)
-        return found
+        return sorted((one for one in self._all_classes if one.name == name), key=lambda one: one.node.lineno)
 
     def calls_of(self, names: Iterable[str]) -> list[ast.Call]:
         """The calls of what has one of some last names, in the order of ``nodes``."""

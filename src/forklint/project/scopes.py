@@ -314,15 +314,6 @@ def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from statements(inner)
 
 
-def classes_below(body: list[ast.stmt]) -> Iterator[ast.ClassDef]:
-    """Give the classes that are defined in a block, in the blocks in it, and in classes and functions there."""
-    for statement in statements(body):
-        if isinstance(statement, ast.ClassDef):
-            yield statement
-        if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
-            yield from classes_below(statement.body)
-
-
 def expressions(statement: ast.stmt) -> Iterator[ast.expr]:
     """Give the expressions that belong to a statement itself, not to the statements in its blocks."""
     for child in ast.iter_child_nodes(statement):

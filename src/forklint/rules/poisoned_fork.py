@@ -66,8 +66,9 @@ class PoisonedFork(Rule):
     ## Fix safety
     Unsafe, and only available if the start method is named by a literal or by the module: it becomes spawn. A spawned
     child imports the script again, which needs a main guard, and receives its function and arguments by pickle; global
-    variables that the parent has changed are not available. Alternatives: start the child processes before the first
-    use in the parent, or call `torch.set_num_threads(1)` in the child, so that torch and scikit-learn need no threads.
+    variables that the parent has changed are not available, and what the script draws at random outside of functions,
+    such as the weights of a model, is drawn again. Alternatives: start the child processes before the first use in the
+    parent, or call `torch.set_num_threads(1)` in the child, so that torch and scikit-learn need no threads.
 
     ## How it is proved
     The program runs under fork and, as a control, under spawn, until the child has finished its task once. A hang or

@@ -24,7 +24,10 @@ def has_own(project: Project, facts: ClassFacts, name: str) -> bool:
 
 def has_heir_with(project: Project, facts: ClassFacts, name: str) -> bool:
     """Whether a class that inherits from one has an attribute of its own."""
-    find = lambda: any(has_own(project, heir, name) for heir in project.subclasses(facts, name))  # noqa: E731 - it is short
+
+    def find() -> bool:
+        return any(has_own(project, heir, name) for heir in project.subclasses(facts, word=name))
+
     return project.answer("heirs that have an attribute", (facts, name), find)
 
 
