@@ -270,12 +270,15 @@ class Project(ProjectModules):
         return None
 
     def subclasses(self, facts: ClassFacts, word: str = "") -> Iterator[ClassFacts]:
-        """Give the project's classes that inherit from a class, at any depth, in any file or in those with a word."""
+        """Give the project's classes that inherit from a class, at any depth, in any file or in those with a word.
+
+        With a word, what stands in the other files is not looked at, and may be an heir by its name.
+        """
         names, seen, found = [facts.name], {facts.name}, set()
         files = frozenset(self.where(WORD, word)) if word else None
         while names:
             for path, name in self.hierarchy.with_base(names.pop()):
-                is_heir = files is not None  # classes of other files are not looked at: their names may be those of heirs
+                is_heir = files is not None
                 module = self.module(path) if files is None or path in files else None
                 for other in module.classes_named(name) if module is not None else ():
                     if other not in found and facts in self.ancestry(other).classes[1:]:
