@@ -8,6 +8,7 @@ from dataclasses import field, replace
 from functools import cached_property
 
 from forklint.environment import loaded as execution
+from forklint.environment.importers import runs_before_import
 from forklint.environment.launching import function_of, is_handed_over, launches, serves
 from forklint.environment.programs import runs_before
 from forklint.environment.reading import Reads
@@ -15,7 +16,7 @@ from forklint.environment.restored import is_put_back, is_told_as_well
 from forklint.environment.settings import Setting, settings_in
 from forklint.environment.tables import environment_of
 from forklint.knowledge.environment import Reader, Variable
-from forklint.project.guard import is_for_type_checkers
+from forklint.project.guard import guard_of, is_for_type_checkers
 from forklint.project.index import Project
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
@@ -140,11 +141,18 @@ class _Judge:
         event = _reading(reader, events)
         if event is not None:
             return Late(setting, row, reader, event, events=events)
-        runs = [(*before, *events) for before in runs_before(self._project, self._module, setting.statement)]
+        runs = [(*before, *events) for before in self._runs_before(setting)]
         read = [_reading(reader, run) for run in runs]
         if not read or read[0] is None or None in read:
             return None
         return Late(setting, row, reader, read[0], events=runs[0])
+
+    def _runs_before(self, setting: Setting) -> tuple[tuple[Reads, ...], ...]:
+        """What each program has run when it comes to a setting, before the module does what it does by itself."""
+        project, module, statement = self._project, self._module, setting.statement
+        if not execution.is_run(project, module, statement):
+            return runs_before(project, module, statement)
+        return runs_before_import(project, module, setting.name) if guard_of(module, statement) is None else ()
 
     def _events(self, statement: ast.stmt) -> tuple[Reads, ...]:
         if statement not in self._before:

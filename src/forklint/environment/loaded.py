@@ -1,13 +1,14 @@
 """What has certainly run before a statement: third-party modules loaded and calls made, through the project's imports.
 
-It answers from the top of a module, as Python runs it. The module at hand is taken by itself: what its importers ran
-before it is not known here.
+It answers from the top of a module, as Python runs it. The module at hand is taken by itself, or another one that it
+comes to import: what its own importers ran before it is not known here.
 """
 
 from __future__ import annotations
 
 import ast
 import sys
+from pathlib import Path
 
 from forklint.environment.reading import Readers, Reads
 from forklint.project.index import Project
@@ -62,6 +63,16 @@ def _run(project: Project, module: Module, end: Position, number: int) -> Progra
     program = Program(topic, budget_for(project, module.tree, number, STEPS_PER_FILE), module, role=Role.PREFIX)
     program.play(trace_of_module(topic, module.path), until=end)
     return program
+
+
+def program_before_import(project: Project, module: Module, path: Path, number: int) -> Program | None:
+    """A program, one of a ``number``, that has come to the import of a file; None if it does not surely get there."""
+    topic = Readers(project)
+    budget = budget_for(project, module.tree, number, STEPS_PER_FILE)
+    program = Program(topic, budget, module, role=Role.PREFIX)
+    program.goal = path
+    program.play(trace_of_module(topic, module.path))
+    return program if program.has_arrived else None
 
 
 def outermost_definition(module: Module, node: ast.AST) -> Function | ast.ClassDef | None:

@@ -163,11 +163,18 @@ class Project(ProjectModules):
 
     def _from_outside(self, module: Module, name: str) -> External | None:
         """What a star takes from outside the project, if there is one such star, and nothing else binds the name."""
-        kinds = [self.find_module(module, star.module, star.level) for star in module.scope.stars]
-        outside = {kind.name for kind in kinds if isinstance(kind, External)}
-        if len(outside) != 1 or None in kinds or hasattr(builtins, name):
+        if hasattr(builtins, name):
+            return None
+        inside = [star for star in module.scope.stars if self._is_ours(module.path, star.module, star.level)]
+        outside = {star.module for star in module.scope.stars if star not in inside}
+        if len(outside) != 1 or any(self.find_module(module, one.module, one.level) is None for one in inside):
             return None
         return External(f"{outside.pop()}.{name}")
+
+    def _is_ours(self, path: Path, name: str, level: int) -> bool:
+        """Whether a file means a module or package of the project by a name, or would if it were there."""
+        found = self.resolver.find(path, name, level) or self.resolver.is_package(path, name, level)
+        return level > 0 or found is not None
 
     def member(self, owner: Symbol, name: str) -> Symbol | None:
         """What ``owner.name`` means; None if that is not certain."""

@@ -35,7 +35,8 @@ class LateEnvVar(Rule):
     In a notebook, cells are checked in their order, and `%env NAME=value` and `%set_env` set a variable, too.
 
     A function or method that is not called in its own module is checked in the programs that call it, or that create
-    the object whose constructor calls it: it is reported if it is too late in all of them.
+    the object whose constructor calls it: it is reported if it is too late in all of them. So is the top level of a
+    module that the programs of the project import, apart from programs that have set the same variable before.
 
     The rule reports nothing if the library is never loaded, if the variable is meant for a program that is started in
     the same run, if the variable is reset afterwards, if the library's own constant of that name is set as well
@@ -83,9 +84,9 @@ class LateEnvVar(Rule):
     variable is set before the interpreter starts.
 
     ## Known limits
-    The top level of a file is checked by what the file itself runs. If a program imports torch first and this module
-    later, the variable is late regardless of the order in this module: this is not reported, and the fix within the
-    module does not help. Set the variable at the top of the program.
+    If the programs of a project import torch first and then a module that sets a variable, the variable is late
+    regardless of the order in that module. This is not reported if one of these programs imports the module in time or
+    starts other programs, or if the module is the `__init__.py` of a package that is made to be installed.
 
     Variables whose names come from a file (`load_dotenv()`, a configuration) or are bytes (`os.environb`) are unknown.
     If a run that sets a variable may also start programs or spawn processes, nothing is reported, since the variable

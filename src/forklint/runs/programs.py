@@ -96,8 +96,17 @@ class Program:
         self.budget = budget
         self.skips: Callable[[Part, Program], bool] | None = None
         """Tells which parts are not played, since nobody wants to know what happens there."""
+        self.goal: Path | None = None
+        """A file of the project: where it would be run, everything ends."""
+        self.has_arrived = False
+        """Whether it has come to its goal."""
         self.happened: list[Event] = []
         """What has surely happened."""
+
+    @property
+    def files(self) -> frozenset[Path]:
+        """The files of the project that have run, or are running."""
+        return frozenset(self._imported)
 
     def come_to(self, position: Position, budget: Budget) -> Program:
         """The program as it was when its first module came to a position, to go on from there."""
@@ -184,6 +193,10 @@ class Program:
 
     def _import(self, step: Imports, chain: Chain, way: Way) -> None:
         if self._follows and step.file not in self._imported and self._imports_deep < MOST_IMPORTS:
+            if step.file == self.goal:
+                self.has_arrived = True
+                self.stop()
+                return
             self._imported[step.file] = self._now
             active, self._active = self._active, ()
             self._imports_deep += 1

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from forklint.knowledge.torch_api import RETURN_SELF
 from forklint.project.meanings import Definition
 from forklint.rules.unknown_method.attributes import EVERY_OBJECT
+from forklint.rules.unknown_method.owners import WRAPPERS
 from forklint.rules.unknown_method.receivers import SELF
 
 if TYPE_CHECKING:
-    from forklint.rules.unknown_method.screening import Named, Screening
+    from forklint.rules.unknown_method.screened_classes import Named, ScreenedClasses
     from forklint.summaries.summary import Summary
 
 SELVES = frozenset({SELF, "cls"})
@@ -32,9 +33,9 @@ Wanted = frozenset[tuple[str, str]]
 class MadeElsewhere:
     """Answers for the files of one project."""
 
-    def __init__(self, screening: Screening) -> None:
-        self._screening = screening
-        self._project = screening.project
+    def __init__(self, classes: ScreenedClasses) -> None:
+        self._classes = classes
+        self._project = classes.project
 
     def may_lack(self, path: Path) -> Wanted:
         """The names that some object of a file may lack, each with what it is read on."""
@@ -47,25 +48,28 @@ class MadeElsewhere:
         found: set[tuple[str, str]] = set()
         for receiver, names in _used(summary).items():
             for owners in filter(None, self._makers(path, summary, receiver)) if names else ():
-                found.update((receiver, name) for name in names if all(self._lacks(one, name) for one in owners))
+                found.update((receiver, name) for name in names if self._lack(owners, name))
         return frozenset(found)
 
-    def _lacks(self, owner: Named, name: str) -> bool:
-        return self._screening.named_lacks(owner, {name})
+    def _lack(self, owners: list[Named], name: str) -> bool:
+        """Whether objects of some classes all lack a name, or one that wraps a model does."""
+        lacking = [one for one in owners if self._classes.object_lacks(one, {name})]
+        return len(lacking) == len(owners) or not WRAPPERS.isdisjoint(one for one in lacking if isinstance(one, str))
 
     def _makers(self, path: Path, summary: Summary, receiver: str) -> Iterator[list[Named]]:
-        """Give, for each value of a variable or attribute, the classes of which that may be an object."""
+        """Give the classes of which a variable or attribute may hold an object, by the scopes that give it one."""
         holder, _, attribute = receiver.rpartition(".")
         if holder and holder not in SELVES:
             yield from self._held(path, summary, holder, attribute)
         elif not holder and receiver in summary.by_alias:
-            yield [one for one in self._screening.imported(path, receiver) if isinstance(one, Definition)]
+            yield [one for one in self._classes.imported(path, receiver) if isinstance(one, Definition)]
         sources = {receiver, *_behind_property(summary, receiver)}
-        callees = {_callee(value) for one in sources for _, value in summary.by_target.get(one, ())}
-        for callee in sorted(callees - {""}):
-            owners = self._made_by(path, callee)
-            if owners:
-                yield owners
+        callees: dict[int, set[str]] = {}
+        for number, value in (pair for one in sources for pair in summary.by_target.get(one, ())):
+            home = summary.outermost(number) if holder in SELVES else number
+            callees.setdefault(home, set()).add(_callee(value))
+        for together in callees.values():
+            yield [one for callee in sorted(together - {""}) for one in self._made_by(path, callee)]
 
     def _held(self, path: Path, summary: Summary, holder: str, attribute: str) -> Iterator[list[Named]]:
         """Give, for each value of an attribute of an object, the classes of which that may be an object."""
@@ -77,25 +81,26 @@ class MadeElsewhere:
 
     def _made_by(self, path: Path, callee: str) -> list[Named]:
         """The classes of which a call may give an object: itself one, or what a function or class method makes."""
-        found = self._screening.owners(path, callee)
+        found = self._classes.owners(path, callee)
         if found:
             return [one for one in found if one is not None]
-        functions = [one for one in self._screening.meant(path, callee) if isinstance(one, Definition)]
+        functions = [one for one in self._classes.meant(path, callee) if isinstance(one, Definition)]
         if len(functions) == 1:
             made = self._project.answer(
                 "classes that a function calls", functions[0], lambda: self._called(functions[0]), compared=True
             )
             return list(made)
-        above = callee.rpartition(".")[0]
-        return [one for one in self._screening.owners(path, above) if isinstance(one, Definition)] if above else []
+        above, _, method = callee.rpartition(".")
+        owners = self._classes.owners(path, above) if above else ()
+        return [one for one in owners if isinstance(one, Definition) and self._classes.makes_own(one, method)]
 
     def _called(self, function: Definition) -> tuple[Definition, ...]:
         """The classes of the project that a function calls, or that a function calls which it calls."""
-        meanings = self._screening.meanings
+        meanings = self._classes.meanings
         called = {one for many in meanings.called(function).values() for one in many}
         further = {one for inner in called for many in meanings.called(inner).values() for one in many}
         for reached in (called, further):
-            classes = sorted(one for one in reached if self._screening.is_class(one))
+            classes = sorted(one for one in reached if self._classes.is_class(one))
             if classes:
                 return tuple(classes) if len(classes) <= MOST_CLASSES else ()
         return ()

@@ -65,9 +65,9 @@ class LateEnvVar(Experimenter):
 
     def _trials(self, finding: Finding, task: str, spec: Mapping[str, Any], when: Sequence[str]) -> tuple[Trial, ...]:
         """The program with the variable set early, late, or not at all; all but the late one are controls."""
-        path, context = from_root(Path(finding.path)), self.context
-        module, folder = module_of(path)
-        run = ("-m", module) if "." in module else (str(path),)
+        path, program, context = from_root(Path(finding.path)), _program(finding), self.context
+        module, folder = module_of(program)
+        run = ("-m", module) if "." in module else (str(program),)
         command, place = (context.entry, context.folder) if context.entry else (run, folder)
         subject = Subject("entry", command, place, context.importable, {**context.variables, **self._further(spec)})
         told = {
@@ -104,11 +104,11 @@ class LateEnvVar(Experimenter):
         ordinary = Experiment(finding, claim, trials, side_by_side=True)
         late = trials[-1]
         attempts = [ordinary, self._tolerant(finding, ordinary, late)]
-        path = from_root(Path(finding.path))
-        script, importable = command_of(path)
-        is_script = MAIN_GUARD.search(path.read_bytes()) and not finding.qualname
+        program = _program(finding)
+        script, importable = command_of(program)
+        is_script = MAIN_GUARD.search(program.read_bytes()) and not finding.qualname
         if is_script and not self.context.entry and script != late.subject.command:
-            _, folder = module_of(path)
+            _, folder = module_of(program)
             subject = replace(late.subject, command=script, paths=(*late.subject.paths, *importable, folder))
             alone = replace(late, name=f"{late.name}-script", subject=subject)
             attempts.append(self._tolerant(finding, ordinary, alone))
@@ -176,6 +176,12 @@ class LateEnvVar(Experimenter):
         return inconclusive(
             f"no thread pool of this program is affected by {variable}", "run it where its reader is installed"
         )
+
+
+def _program(finding: Finding) -> Path:
+    """The file that is run: that of the finding, or the program that imports it when all is read already."""
+    leads = finding.chain and not finding.qualname
+    return from_root(Path(finding.chain[0].path if leads else finding.path))
 
 
 def _from_the_start(as_it_is: Trial) -> Trial:

@@ -1,0 +1,90 @@
+"""What programs of the project have run by the time that they import a module which sets a variable at its top.
+
+A program is a file with a main guard, or with a call on a line of its own at its top level, that imports the module,
+itself or through others. Where it comes to the module only in a branch or a function, nothing is known of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from forklint.environment.launching import launches
+from forklint.environment.loaded import program_before_import
+from forklint.environment.reading import Reads
+from forklint.environment.settings import settings_in
+from forklint.project.edges import PACKAGE
+from forklint.project.index import Project
+from forklint.project.module import Module
+from forklint.project.trials import is_test_file
+
+MOST_PROGRAMS = 64
+"""Of so many programs it is asked what they have run; where there are more, nothing is said."""
+MOST_FILES = 200
+"""Files that may lie between a module and its programs."""
+PACKAGING = ("setup.py", "pyproject.toml")
+
+
+class Before(NamedTuple):
+    """What a program has run when it comes to the import of a module."""
+
+    events: tuple[Reads, ...]
+    files: frozenset[Path]
+    """The files of the project that run, or have run, by then."""
+
+
+def runs_before_import(project: Project, module: Module, variable: str) -> tuple[tuple[Reads, ...], ...]:
+    """What has certainly run in each program that has not set a variable when it comes to the import of a module.
+
+    Empty if no such program is known, if one of them starts others, and for a module that is a program itself or by
+    whose import a package is used that the project is made to install: who imports that is not known.
+    """
+    found = project.answer("programs that import a module", module, lambda: tuple(_find(project, module)))
+    return tuple(one.events for one in found if not _is_set(project, module, variable, one.files))
+
+
+def _is_set(project: Project, module: Module, variable: str, files: frozenset[Path]) -> bool:
+    others = (project.module(path) for path in sorted(files) if path != module.path)
+    return any(one.name == variable for other in others if other is not None for one in settings_in(project, other))
+
+
+def _find(project: Project, module: Module) -> Iterator[Before]:
+    path = module.path
+    if module.is_notebook or is_test_file(path) or _is_program(project, path) or _is_installed(project, path):
+        return
+    programs = _programs(project, path)
+    homes = [one for one in (project.module(program) for program in programs) if one is not None]
+    if any(launch.fresh for one in homes for launch in launches(project, one)):
+        return
+    for home in homes:
+        program = program_before_import(project, home, path, len(homes))
+        if program is not None:
+            events = (event.within(home) for event in program.happened if isinstance(event, Reads))
+            yield Before(tuple(one for one in events if one.loaded or one.calls), program.files)
+
+
+def _programs(project: Project, path: Path) -> list[Path]:
+    """The programs that lead to a file; none if they are too many, or too much lies between."""
+    found, waiting = {path}, [path]
+    for one in waiting:
+        new = [source for source in project.graph.importers(one) if source not in found and not is_test_file(source)]
+        found.update(new)
+        waiting += new
+        if len(found) > MOST_FILES:
+            return []
+    programs = sorted(one for one in found if one != path and _is_program(project, one))
+    return programs if len(programs) <= MOST_PROGRAMS else []
+
+
+def _is_program(project: Project, path: Path) -> bool:
+    summary = project.summary(path)
+    statements = summary.statements if summary is not None else ()
+    return path.name != PACKAGE and any(one.is_guard or (one.runs and not one.binds) for one in statements)
+
+
+def _is_installed(project: Project, path: Path) -> bool:
+    """Whether a file is that of a whole package, in a project that says how it is installed."""
+    if path.name != PACKAGE or project.has_file(path.parent.parent / PACKAGE):
+        return False
+    return any(project.data(project.root / name) for name in PACKAGING)
