@@ -158,7 +158,9 @@ def test_torchs_log_level_is_seen_without_a_loopback_network(level: str, expecte
 
 @pytest.mark.skipif(importlib.util.find_spec("h5py") is None, reason="h5py is not installed")
 def test_a_module_that_comes_too_late_is_proved_in_the_program_that_imports_it(command, tmp_path: Path) -> None:
-    (tmp_path / "settings.py").write_text('import os\n\nos.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"\nFOLDER = "runs"\n')
+    (tmp_path / "settings.py").write_text(
+        'import os\n\nos.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"\nFOLDER = "runs"\n'
+    )
     (tmp_path / "train.py").write_text("import h5py\n\nimport settings\n\nprint(settings.FOLDER, h5py.__name__)\n")
     done = command("verify", ".", "--select", "FKL101", "--isolated", "--output-format", "json", cwd=tmp_path)
     (found,) = json.loads(done.stdout)["experiments"]
