@@ -17,7 +17,7 @@ from forklint.datasets.workers import (
     reached_methods,
     worker_methods,
 )
-from forklint.handles.held import NOTHING, Held, Opened, State, StoredHandle, Values
+from forklint.handles.held import Held, Opened, State, StoredHandle, Values
 from forklint.handles.lifetimes import Lifetimes
 from forklint.handles.read_early import EarlyCall, early_calls
 from forklint.handles.screening import HandleScreen
@@ -175,7 +175,8 @@ class Handles:
             """What an object that is made on the way holds: the handles it keeps, marked as coming through it."""
             is_told_apart = part != facts and next(number) in told_apart
             kept = self.kept_by(part, given if is_told_apart else NOT_KNOWN, nesting - 1)
-            return frozenset(Held(k.opened, via=k.via or part, own=k.own) for k in kept) if kept else NOTHING
+            under = ((k, k.attribute if k.via is None else "") for k in kept)
+            return frozenset(Held(k.opened, via=k.via or part, under=name, own=k.own) for k, name in under)
 
         leaves = partial(self._leaves_open, nesting=nesting)
         budget = self._project.budgets.of("following handles", STEPS_PER_CLASS + STEPS_PER_NODE * size(code))

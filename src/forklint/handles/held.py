@@ -41,6 +41,8 @@ class Held:
     """Whether it is what a method of the handle gave, which keeps it open: a cursor, a transaction."""
     via: ClassFacts | None = None
     """The class of the object that keeps it, if it came as a part of one."""
+    under: str = ""
+    """The attribute of that object that is the handle, or has it in a container; empty for one further inside."""
     own: bool = False
     """Whether it lies under a key that only the process that opened it uses."""
     claims: Claims = NO_CLAIMS

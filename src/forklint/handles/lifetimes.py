@@ -274,7 +274,10 @@ class Lifetimes(Flow):
                 return held
             return NOTHING
         owner = self.value(frame, expression.value)
-        return frozenset(held for held in owner if expression.attr in held.opened.row.derived)
+        taken = (
+            replace(held, via=None, under="") for held in owner if held.under == expression.attr and not held.boxed
+        )
+        return frozenset((*taken, *(held for held in owner if expression.attr in held.opened.row.derived)))
 
     def _subscript_value(self, frame: Frame, expression: ast.Subscript) -> Values:
         found = self._project.method(self._facts, "__getitem__") if self._facts is not None else None

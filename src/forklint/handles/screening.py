@@ -236,8 +236,25 @@ class HandleScreen:
         return self._project.answer("calls that are followed", definition, find, compared=True)
 
     def _find_followed(self, definition: Definition) -> Iterator[Definition]:
-        for meant in self._meanings.called(definition).values():
-            yield from filter(self._is_followed, meant)
+        for spelling, meant in self._meanings.called(definition).items():
+            yield from (
+                one for one in meant if self._is_followed(one) or self._is_taken_from(definition, spelling, one)
+            )
+
+    def _is_taken_from(self, definition: Definition, spelling: str, made: Definition) -> bool:
+        """Whether a definition takes an attribute of an object that it makes, whose class leads to an opener."""
+        if self._meanings.scope(made).kind != CLASS or not self.leads(made, 1):
+            return False
+        summary = self._project.definition(definition.path, DEFINITION, definition.number)
+        scopes = summary.scopes_of(definition.number) if summary is not None else ()
+        for target, value in (one for scope in scopes for one in scope.given):
+            if value.startswith(f"{spelling}()."):
+                return True
+            if value == f"{spelling}()" and any(
+                one.startswith(f"{target}.") for scope in scopes for one in scope.dotted
+            ):
+                return True
+        return False
 
     def _is_followed(self, definition: Definition) -> bool:
         """Whether a call is followed: of a function that leads to an opener and returns something, or of a method."""

@@ -333,7 +333,7 @@ class Objects:
             yield replace(lacking, near=Nearest(()), gone=gone, excuse=older_torch(self.project, gone.since))
 
     def _of_torch(self, module: Module, use: ast.Attribute, owner: ApiNames) -> Lacking | None:
-        wrapped = owner.path in WRAPPERS and self._is_method_somewhere(use.attr)
+        wrapped = owner.path in WRAPPERS and self._is_of_a_class(use.attr)
         near = Nearest(()) if wrapped else nearest(use.attr, owner.offered)
         is_gone = gone_from(owner.path, use.attr) is not None
         is_strange = owner.path not in WRAPPERS and is_nowhere(self.project, use.attr)
@@ -365,12 +365,18 @@ class Objects:
             return Nearest(near.names)
         return near
 
-    def _is_method_somewhere(self, name: str) -> bool:
-        return self.project.answer("is a method", name, lambda: self._find_method(name), compared=True)
+    def _is_of_a_class(self, name: str) -> bool:
+        """Whether a class of the project has a method of a name, or keeps something under it."""
+        return self.project.answer("is a member of a class", name, lambda: self._find_class(name), compared=True)
 
-    def _find_method(self, name: str) -> bool:
-        summaries = (self.project.summary(path) for path in self.project.where(WORD, name))
-        return any(name in one.methods(number) for one in summaries if one is not None for number in one.classes)
+    def _find_class(self, name: str) -> bool:
+        found = (self.project.summary(path) for path in self.project.where(WORD, name))
+        for summary in (one for one in found if one is not None):
+            for number in summary.classes:
+                kept = (summary.scopes[at].stores for at in summary.below(number))
+                if name in summary.methods(number) or any(f"self.{name}" in stores for stores in kept):
+                    return True
+        return False
 
 
 def _read_names(module: Module, names: set[str]) -> list[ast.Attribute]:
