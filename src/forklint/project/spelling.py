@@ -7,6 +7,11 @@ import ast
 Method = ast.FunctionDef | ast.AsyncFunctionDef
 
 
+def is_class_name(name: str) -> bool:
+    """Whether a dotted name ends as those of classes do, with a capital: ``torch.nn.Linear``, ``zoo._Net``."""
+    return name.rpartition(".")[2].lstrip("_")[:1].isupper()
+
+
 def last_name(expression: ast.AST | None) -> str:
     """The last part of a dotted name; empty for anything else."""
     if isinstance(expression, ast.Attribute):

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from forklint.knowledge import presets
+from forklint.project.spelling import is_class_name
 from forklint.values import numbers
 from forklint.values.model import (
     NOTHING,
@@ -189,7 +190,7 @@ def is_something(found: Found) -> bool:
     """Whether it is surely not None, whichever of its options it is."""
     if isinstance(found.value, Constant):
         return found.value.value is not None
-    if isinstance(found.value, OBJECTS):
+    if isinstance(found.value, OBJECTS) or (isinstance(found.value, Made) and is_class_name(found.value.name)):
         return True
     return found.is_all and bool(found.options) and all(map(is_something, found.options))
 

@@ -30,6 +30,8 @@ SETTER, CLASS = "setattr", "__class__"
 EVERY_OBJECT = frozenset(dir(object))
 OF_CONTAINERS = frozenset[str]().union(*map(dir, (dict, list, tuple, set, str)))
 """What an object has whose annotation names the class of what is in it."""
+MANGLED = re.compile(r"_+[A-Z]\w*?__\w")
+"""A private name of a class, as others have to spell it: ``_LightningModule__to_tensor``."""
 NO_METHODS = frozenset({"training", "dump_patches", "call_super_init", "T_destination"})
 """What every module of torch has and nobody can call."""
 OWN_SETTINGS = frozenset({"args", "opt", "opts", "cfg", "conf", "config", "namespace", "hparams", "params", "parser"})
@@ -73,7 +75,7 @@ class Attributes:
         as the text shows it, and only then each method's tree.
         """
         left = called - facts.scope.bindings.keys() - EVERY_OBJECT
-        left = {name for name in left if not patches().supply(name)}
+        left = {name for name in left if not (patches().supply(name) or MANGLED.match(name))}
         left = left and left - self._stored(facts)
         if not left:
             return left

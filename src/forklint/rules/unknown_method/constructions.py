@@ -9,7 +9,7 @@ from forklint.knowledge.torch_api import RETURN_SELF
 from forklint.project.module import ClassFacts
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Binding, Function, Kind, Scope
-from forklint.project.spelling import hides_arguments, is_name, is_static, last_name
+from forklint.project.spelling import hides_arguments, is_class_name, is_name, is_static, last_name
 from forklint.summaries.spelling import class_annotated
 
 
@@ -59,7 +59,7 @@ def may_be_object(scope: Scope, binding: Binding) -> bool:
         return False
     function = peeled(binding.value)[0].func
     name = last_name(function)
-    if name.lstrip("_")[:1].isupper():
+    if is_class_name(name):
         return True
     found = scope.find(name) if isinstance(function, ast.Name) else None
     return found is not None and found[1][0].kind is Kind.CLASS

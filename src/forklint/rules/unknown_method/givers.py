@@ -10,7 +10,7 @@ from forklint.members.attribute_stores import are_quoted, giving_files, owners_o
 from forklint.project.index import External, Package, Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.scopes import FUNCTIONS
-from forklint.project.spelling import dotted
+from forklint.project.spelling import dotted, is_class_name
 from forklint.rules.unknown_method.attributes import OWN_SETTINGS, SELF
 from forklint.summaries.stores import is_own_object
 from forklint.values.arithmetic import is_sure
@@ -79,7 +79,7 @@ class Givers:
     def _is_of_another(self, facts: ClassFacts, found: Found) -> bool:
         value = found.value
         if isinstance(value, Made):
-            return value.name.rpartition(".")[2].lstrip("_")[:1].isupper()
+            return is_class_name(value.name)
         kind = value.facts if isinstance(value, Instance) else value.symbol if isinstance(value, Ref) else None
         if isinstance(kind, ClassFacts):
             above, below = self.project.ancestry(facts).classes, self.project.ancestry(kind)

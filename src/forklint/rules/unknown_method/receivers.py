@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from forklint.knowledge.torch_api import RETURN_SELF
+from forklint.project.spelling import is_class_name
 from forklint.summaries.summary import CLASS, Summary
 
 SELF = "self"
@@ -119,6 +120,6 @@ def made_by(value: str, summary: Summary) -> str:
             value = owner
             continue
         alike = summary.by_name.get(callee, ())
-        is_class = name.lstrip("_")[:1].isupper() or any(summary.scopes[number].kind == CLASS for number in alike)
+        is_class = is_class_name(name) or any(summary.scopes[number].kind == CLASS for number in alike)
         return callee if is_class and callee.replace(".", "").isidentifier() else ""
     return ""

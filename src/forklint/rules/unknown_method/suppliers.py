@@ -14,7 +14,7 @@ from forklint.project.certainty import is_certain
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts
 from forklint.project.nodes import nodes_below
-from forklint.project.spelling import dotted, last_name
+from forklint.project.spelling import dotted, is_class_name, last_name
 from forklint.rules.unknown_method.attributes import OF_CONTAINERS, Attributes
 from forklint.rules.unknown_method.nearest import nearest
 from forklint.rules.unknown_method.owners import OF_WRAPPERS, Owner
@@ -22,6 +22,8 @@ from forklint.summaries.terms import CALL
 from forklint.values.callers import is_super_call
 
 OBJECT = "object"
+OF_PARTIALS = frozenset({"func", "args", "keywords"})
+"""What `functools.partial` has, which is passed where a class is said that is still to be called."""
 DATACLASS = "dataclass"
 """Part of the names of decorators that give a class a constructor."""
 PLAIN = frozenset({"builtins.object", "abc.ABC", "typing.Generic"})
@@ -71,7 +73,7 @@ class Suppliers:
         For an object of a library's kind, such as a module of torch, something else that wraps it may be passed, or
         another one; for one of a class of the project alone, only what derives from it.
         """
-        left = names - OF_WRAPPERS - OF_CONTAINERS
+        left = names - OF_WRAPPERS - OF_CONTAINERS - OF_PARTIALS
         if isinstance(said, ClassFacts) and PLAIN.issuperset(self.project.ancestry(said).external):
             left = {one for one in left if not is_assigned_somewhere(self.project, one, [said.module])}
         else:
@@ -171,4 +173,4 @@ def _asks_above(node: ast.AST, method: str, names: Collection[str]) -> bool:
     if not isinstance(node, ast.Attribute) or node.attr != method:
         return False
     name = last_name(node.value)
-    return isinstance(node.value, ast.Call) or name in names or name.lstrip("_")[:1].isupper()
+    return isinstance(node.value, ast.Call) or name in names or is_class_name(name)
