@@ -14,6 +14,7 @@ import ssl
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from multiprocessing import reduction
 from pathlib import Path
 from typing import Any
@@ -48,9 +49,11 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "logging.FileHandler": (os.devnull,),
     "logging.handlers.RotatingFileHandler": (os.devnull,),
     "cv2.aruco.getPredefinedDictionary": (0,),
+    "torch.distributed.TCPStore": ("127.0.0.1", 0, 1, True),
 }
-NEEDS_MORE = {"asyncio.get_event_loop", "torch.multiprocessing.Pool"}
-"""One makes no loop where none runs; the other is the standard library's."""
+GROUPS = {"torch.distributed.new_group", "torch.distributed.distributed_c10d.new_group"}
+NEEDS_MORE = {"asyncio.get_event_loop", "torch.multiprocessing.Pool", *GROUPS}
+"""The first makes no loop where none runs, the second is the standard library's, the others need a group to be there."""
 
 STAYS = """
 import threading
@@ -99,6 +102,22 @@ def scripted(function: str) -> tuple[object, ...]:
     return (saved,)
 
 
+@pytest.fixture
+def one_rank() -> Iterator[None]:
+    """A process group of torch.distributed with this process alone, for the functions that need one."""
+    distributed = pytest.importorskip("torch.distributed")
+    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    yield
+    distributed.destroy_process_group()
+
+
+@pytest.mark.parametrize("name", sorted(GROUPS))
+@pytest.mark.usefixtures("one_rank")
+def test_pickle_refuses_a_process_group(name: str) -> None:
+    with pytest.raises(TypeError, match="cannot pickle"):
+        reduction.ForkingPickler(io.BytesIO()).dump(pkgutil.resolve_name(name)([0]))
+
+
 @pytest.mark.parametrize("name", sorted(REFUSED - NEEDS_MORE))
 def test_pickle_refuses_what_the_table_says(name: str) -> None:
     if name.startswith("torch."):
@@ -115,7 +134,7 @@ def test_pickle_refuses_what_the_table_says(name: str) -> None:
             reduction.ForkingPickler(io.BytesIO()).dump(made)
     finally:
         for end in ("shutdown", "terminate", "wait"):
-            if hasattr(made, end) and not name.startswith("threading"):
+            if hasattr(made, end) and not name.startswith(("threading", "torch.distributed")):
                 getattr(made, end)()
 
 
