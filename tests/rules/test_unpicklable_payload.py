@@ -53,7 +53,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
 }
 GROUPS = {"torch.distributed.new_group", "torch.distributed.distributed_c10d.new_group"}
 NEEDS_MORE = {"asyncio.get_event_loop", "torch.multiprocessing.Pool", *GROUPS}
-"""The first makes no loop where none runs, the second is the standard library's, the others need a group to be there."""
+"""The first makes no loop where none runs, the second is the standard library's, the others need a group."""
 
 STAYS = """
 import threading
