@@ -1,7 +1,8 @@
 """What programs of the project have run by the time that they import a module which sets a variable at its top.
 
-A program is a file with a main guard, or with a call on a line of its own at its top level, that imports the module,
-itself or through others. Where it comes to the module only in a branch or a function, nothing is known of it.
+A program is a file with a main guard, or one that nobody imports with a call on a line of its own at its top level, and
+it imports the module, itself or through others. Where it comes to the module only in a branch, a function or its guard,
+nothing is known of it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from forklint.project.module import Module
 from forklint.project.trials import is_test_file
 
 MOST_PROGRAMS = 64
-"""Of so many programs it is asked what they have run; where there are more, nothing is said."""
+"""Of so many programs it is asked what they have run. Where there are more, nothing is said."""
 MOST_FILES = 200
 """Files that may lie between a module and its programs."""
 PACKAGING = ("setup.py", "pyproject.toml")
@@ -37,8 +38,8 @@ class Before(NamedTuple):
 def runs_before_import(project: Project, module: Module, variable: str) -> tuple[tuple[Reads, ...], ...]:
     """What has certainly run in each program that has not set a variable when it comes to the import of a module.
 
-    Empty if no such program is known, if one of them starts others, and for a module that is a program itself or by
-    whose import a package is used that the project is made to install: who imports that is not known.
+    Empty if no such program is known or one of them starts others; for a module that is a program itself; and for the
+    ``__init__.py`` of a package that is made to be installed: who imports that is not known.
     """
     found = project.answer("programs that import a module", module, lambda: tuple(_find(project, module)))
     return tuple(one.events for one in found if not _is_set(project, module, variable, one.files))
@@ -78,13 +79,15 @@ def _programs(project: Project, path: Path) -> list[Path]:
 
 
 def _is_program(project: Project, path: Path) -> bool:
-    summary = project.summary(path)
+    summary = project.summary(path) if path.name != PACKAGE else None
     statements = summary.statements if summary is not None else ()
-    return path.name != PACKAGE and any(one.is_guard or (one.runs and not one.binds) for one in statements)
+    if any(one.is_guard for one in statements):
+        return True
+    return any(one.runs and not one.binds for one in statements) and not project.graph.is_imported(path)
 
 
 def _is_installed(project: Project, path: Path) -> bool:
-    """Whether a file is that of a whole package, in a project that says how it is installed."""
+    """Whether a file is the ``__init__.py`` of a whole package, in a project that says how it is installed."""
     if path.name != PACKAGE or project.has_file(path.parent.parent / PACKAGE):
         return False
     return any(project.data(project.root / name) for name in PACKAGING)
