@@ -1,12 +1,13 @@
 """What programs of the project have run by the time that they import a module which sets a variable at its top.
 
 A program is a file with a main guard, or one that nobody imports with a call on a line of its own at its top level, and
-it imports the module, itself or through others. Where it comes to the module only in a branch, a function or its guard,
-nothing is known of it.
+it imports the module, itself or through others. Nothing is known of the module if one of its programs is not seen to
+come to it, or if an entry point of the project leads to it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -21,10 +22,11 @@ from forklint.project.module import Module
 from forklint.project.trials import is_test_file
 
 MOST_PROGRAMS = 64
-"""Of so many programs it is asked what they have run. Where there are more, nothing is said."""
+"""At most this many programs are followed; with more, nothing is reported."""
 MOST_FILES = 200
-"""Files that may lie between a module and its programs."""
-PACKAGING = ("setup.py", "pyproject.toml")
+"""At most this many files may lead to a module."""
+PACKAGING = ("setup.py", "setup.cfg", "pyproject.toml")
+"""Files of the root in which a project says how it is installed, and what commands it has."""
 
 
 class Before(NamedTuple):
@@ -58,18 +60,23 @@ def _find(project: Project, module: Module) -> Iterator[Before]:
     homes = [one for one in (project.module(program) for program in programs) if one is not None]
     if any(launch.fresh for one in homes for launch in launches(project, one)):
         return
-    for home in homes:
-        program = program_before_import(project, home, path, len(homes))
+    if any(_may_run_before(project, one, path) for one in programs):
+        return
+    come = [program_before_import(project, home, path, len(homes)) for home in homes]
+    for home, program in zip(homes, come, strict=True) if None not in come else ():
         if program is not None:
             events = (event.within(home) for event in program.happened if isinstance(event, Reads))
             yield Before(tuple(one for one in events if one.loaded or one.calls), program.files)
 
 
 def _programs(project: Project, path: Path) -> list[Path]:
-    """The programs that lead to a file; none if they are too many, or too much lies between."""
+    """The programs that lead to a file; none if they are too many, or an entry point leads to it as well."""
     found, waiting = {path}, [path]
     for one in waiting:
-        new = [source for source in project.graph.importers(one) if source not in found and not is_test_file(source)]
+        if _is_entry(project, one):
+            return []
+        importers = project.graph.importers(one)
+        new = [source for source in importers if source not in found and not is_test_file(source)]
         found.update(new)
         waiting += new
         if len(found) > MOST_FILES:
@@ -78,12 +85,24 @@ def _programs(project: Project, path: Path) -> list[Path]:
     return programs if len(programs) <= MOST_PROGRAMS else []
 
 
+def _may_run_before(project: Project, program: Path, path: Path) -> bool:
+    """Whether a package around a program leads to a file: it runs first if the program is run as a module."""
+    packages = (folder / PACKAGE for folder in program.parents if project.has_file(folder / PACKAGE))
+    return any(project.graph.reaches(one, path) for one in packages)
+
+
 def _is_program(project: Project, path: Path) -> bool:
     summary = project.summary(path) if path.name != PACKAGE else None
     statements = summary.statements if summary is not None else ()
     if any(one.is_guard for one in statements):
         return True
     return any(one.runs and not one.binds for one in statements) and not project.graph.is_imported(path)
+
+
+def _is_entry(project: Project, path: Path) -> bool:
+    """Whether the project says that a function of a file is a command: ``name = "package.cli:main"``."""
+    named = re.compile(rb"\b" + re.escape(path.stem.encode()) + rb":\w")
+    return any(named.search(project.data(project.root / name)) for name in PACKAGING)
 
 
 def _is_installed(project: Project, path: Path) -> bool:

@@ -152,7 +152,8 @@ class _Judge:
         project, module, statement = self._project, self._module, setting.statement
         if not execution.is_run(project, module, statement):
             return runs_before(project, module, statement)
-        return runs_before_import(project, module, setting.name) if guard_of(module, statement) is None else ()
+        is_at_top = function_of(module, statement) is None and guard_of(module, statement) is None
+        return runs_before_import(project, module, setting.name) if is_at_top else ()
 
     def _events(self, statement: ast.stmt) -> tuple[Reads, ...]:
         if statement not in self._before:

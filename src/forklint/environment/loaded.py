@@ -66,10 +66,10 @@ def _run(project: Project, module: Module, end: Position, number: int) -> Progra
 
 
 def program_before_import(project: Project, module: Module, path: Path, number: int) -> Program | None:
-    """A program, one of a ``number``, that has come to the import of a file; None if it does not surely get there."""
+    """A program, one of a ``number``, that has come to the import of a file; None if it is not seen to get there."""
     topic = Readers(project)
     budget = budget_for(project, module.tree, number, STEPS_PER_FILE)
-    program = Program(topic, budget, module, role=Role.PREFIX)
+    program = Program(topic, budget, module)
     program.goal = path
     program.play(trace_of_module(topic, module.path))
     return program if program.has_arrived else None

@@ -42,7 +42,7 @@ class Held:
     via: ClassFacts | None = None
     """The class of the object that keeps it, if it came as a part of one."""
     under: str = ""
-    """The attribute of that object that is the handle, or has it in a container; empty for one further inside."""
+    """The attribute of that object under which it is; empty for one further inside."""
     own: bool = False
     """Whether it lies under a key that only the process that opened it uses."""
     claims: Claims = NO_CLAIMS

@@ -173,8 +173,9 @@ class Project(ProjectModules):
 
     def _is_ours(self, path: Path, name: str, level: int) -> bool:
         """Whether a file means a module or package of the project by a name, or would if it were there."""
-        found = self.resolver.find(path, name, level) or self.resolver.is_package(path, name, level)
-        return level > 0 or found is not None
+        if level > 0 or self.resolver.find(path, name) is not None:
+            return True
+        return self.resolver.is_package(path, name) is not None
 
     def member(self, owner: Symbol, name: str) -> Symbol | None:
         """What ``owner.name`` means; None if that is not certain."""

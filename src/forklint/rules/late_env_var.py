@@ -85,8 +85,9 @@ class LateEnvVar(Rule):
 
     ## Known limits
     If the programs of a project import torch first and then a module that sets a variable, the variable is late
-    regardless of the order in that module. This is not reported if one of these programs imports the module in time or
-    starts other programs, or if the module is the `__init__.py` of a package that is made to be installed.
+    regardless of the order in that module. This is not reported if one of these programs imports the module in time,
+    is not seen to import it, or starts other programs; if a command of the project leads to the module; or if the
+    module is the `__init__.py` of a package that is made to be installed.
 
     Variables whose names come from a file (`load_dotenv()`, a configuration) or are bytes (`os.environb`) are unknown.
     If a run that sets a variable may also start programs or spawn processes, nothing is reported, since the variable

@@ -34,6 +34,8 @@ from forklint.values.worlds import BY_MACHINE, EVERYWHERE, NOWHERE
 if TYPE_CHECKING:
     from forklint.values.evaluator import Evaluator
 
+FUNCTIONS = frozenset({"Open", "OpenEx", "OpenShared"})
+"""Functions of gdal and others that are called like classes, and give None for what they cannot open."""
 OBJECTS = (Instance, Lambda, Ref, Row, Stream, Table, Text)
 """Values of which it is known that they are not None, if nothing else."""
 
@@ -190,9 +192,15 @@ def is_something(found: Found) -> bool:
     """Whether it is surely not None, whichever of its options it is."""
     if isinstance(found.value, Constant):
         return found.value.value is not None
-    if isinstance(found.value, OBJECTS) or (isinstance(found.value, Made) and is_class_name(found.value.name)):
+    if isinstance(found.value, OBJECTS) or (isinstance(found.value, Made) and _is_object(found.value.name)):
         return True
     return found.is_all and bool(found.options) and all(map(is_something, found.options))
+
+
+def _is_object(name: str) -> bool:
+    """Whether what a library makes under a name is an object of a class, rather than what a function may give."""
+    owner, _, last = name.rpartition(".")
+    return is_class_name(name) and not last.isupper() and last not in FUNCTIONS and not is_class_name(owner)
 
 
 def _compared(operator: ast.cmpop, left: object, right: object) -> bool | None:

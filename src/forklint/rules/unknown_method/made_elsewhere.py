@@ -5,7 +5,7 @@ Judged by summaries, for a file at a time. Whatever may be lacking is asked of t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,9 +90,16 @@ class MadeElsewhere:
                 "classes that a function calls", functions[0], lambda: self._called(functions[0]), compared=True
             )
             return list(made)
-        above, _, method = callee.rpartition(".")
+        above, _, name = callee.rpartition(".")
         owners = self._classes.owners(path, above) if above else ()
-        return [one for one in owners if isinstance(one, Definition) and self._classes.makes_own(one, method)]
+        return [made for one in owners if isinstance(one, Definition) for made in self._made_in(one, name)]
+
+    def _made_in(self, owner: Definition, name: str) -> Iterable[Named]:
+        """The classes of which a method of a class may give an object, where it is called on the class."""
+        method = self._classes.method(owner, name)
+        if method is None:
+            return ()
+        return (owner,) if self._classes.makes_own(method) else self._called(method)
 
     def _called(self, function: Definition) -> tuple[Definition, ...]:
         """The classes of the project that a function calls, or that a function calls which it calls."""

@@ -173,9 +173,9 @@ class ScreenedClasses:
     # What objects have
 
     def object_lacks(self, named: Named, used: AbstractSet[str]) -> bool:
-        """Whether an object of a class may lack a name so that it is told.
+        """Whether an object of a class may lack a name in a way that is reported.
 
-        One of a class of torch has to be misspelt, to be gone, or to stand nowhere else: others may be given to it.
+        A name that one of torch's classes lacks has to be misspelt, gone, or found nowhere else: others may be given.
         """
         names = torch_class(named) if isinstance(named, str) else None
         if names is None or named in WRAPPERS:
@@ -199,15 +199,22 @@ class ScreenedClasses:
 
         return self.project.answer("a class below has it", (above, name), find, compared=True)
 
-    def makes_own(self, definition: Definition, method: str) -> bool:
-        """Whether a class method of a class, or of one above it, calls the class: it may give an object of it."""
+    def method(self, definition: Definition, name: str) -> Definition | None:
+        """The method of a name that a class has, or one above it in the project."""
         for one in self._line(definition):
             summary = self.project.definition(one.path, DEFINITION, one.number)
-            number = summary.methods(one.number).get(method) if summary is not None else None
-            if summary is not None and number is not None:
-                calls = {call.partition(".")[0] for at in summary.below(number) for call in summary.scopes[at].calls}
-                return not calls.isdisjoint({"cls", "super", summary.scopes[one.number].name})
-        return False
+            number = summary.methods(one.number).get(name) if summary is not None else None
+            if number is not None:
+                return Definition(one.path, number)
+        return None
+
+    def makes_own(self, method: Definition) -> bool:
+        """Whether a method calls the class that it stands in, or what is above that: it may give an object of it."""
+        summary = self.project.definition(method.path, DEFINITION, method.number)
+        if summary is None:
+            return False
+        calls = {call.partition(".")[0] for at in summary.below(method.number) for call in summary.scopes[at].calls}
+        return not calls.isdisjoint({"cls", "super", summary.scopes[summary.scopes[method.number].parent].name})
 
     def _line(self, definition: Definition) -> list[Definition]:
         """A class and those of the project that it derives from, the nearest first."""

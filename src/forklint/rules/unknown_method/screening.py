@@ -168,9 +168,10 @@ def _may_misspell(project: Project, path: Path, summary: Summary) -> bool:
 
 @cache
 def _looking_up(aliases: frozenset[str]) -> re.Pattern[bytes]:
-    """``getattr`` of one of some modules, or of what stands in them."""
+    """What a text has where it calls ``getattr`` of one of some modules, of what stands in them, or of a found one."""
     written = "|".join(re.escape(one) for one in sorted(aliases))
-    return re.compile(rf"\bgetattr\(\s*(?:{written})\b[\w.]*\s*,".encode())
+    space = r"(?:\s|#[^\n]*\n)*"
+    return re.compile(rf"\bgetattr{space}\({space}(?:(?:{written})\b|[\w.]*import_module\()".encode())
 
 
 def _read_from(modules: dict[str, set[str]], summary: Summary, *, looks_up: bool) -> Iterator[str]:

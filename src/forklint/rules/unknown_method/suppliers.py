@@ -23,7 +23,7 @@ from forklint.values.callers import is_super_call
 
 OBJECT = "object"
 OF_PARTIALS = frozenset({"func", "args", "keywords"})
-"""What `functools.partial` has, which is passed where a class is said that is still to be called."""
+"""What `functools.partial` has, which is passed where the annotation names a class that is still to be called."""
 DATACLASS = "dataclass"
 """Part of the names of decorators that give a class a constructor."""
 PLAIN = frozenset({"builtins.object", "abc.ABC", "typing.Generic"})
