@@ -95,11 +95,9 @@ class MadeElsewhere:
         return [made for one in owners if isinstance(one, Definition) for made in self._made_in(one, name)]
 
     def _made_in(self, owner: Definition, name: str) -> Iterable[Named]:
-        """The classes of which a method of a class may give an object, where it is called on the class."""
+        """The classes of which a method that is called on a class may give an object: its own, if it is from outside."""
         method = self._classes.method(owner, name)
-        if method is None:
-            return ()
-        return (owner,) if self._classes.makes_own(method) else self._called(method)
+        return (owner,) if method is None or self._classes.makes_own(method) else self._called(method)
 
     def _called(self, function: Definition) -> tuple[Definition, ...]:
         """The classes of the project that a function calls, or that a function calls which it calls."""
