@@ -95,7 +95,7 @@ class MadeElsewhere:
         return [made for one in owners if isinstance(one, Definition) for made in self._made_in(one, name)]
 
     def _made_in(self, owner: Definition, name: str) -> Iterable[Named]:
-        """The classes of which a method that is called on a class may give an object: its own, if it is from outside."""
+        """The classes of which a method, called on a class, may give an object: one from outside gives its own."""
         method = self._classes.method(owner, name)
         return (owner,) if method is None or self._classes.makes_own(method) else self._called(method)
 
