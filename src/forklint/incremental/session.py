@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -94,17 +95,22 @@ class Session:
 
     def find(self, shown: Mapping[str, str]) -> dict[str, FileReport]:
         """The reports that hold, by path; ``shown`` has the paths of the files, with how each is shown."""
-        keys = {self._key(path): path for path in shown}
+        if self._is_void:
+            return {}
+        with self._store.snapshot():
+            return self._find({self._key(path): path for path in shown}, shown)
+
+    def _find(self, keys: Mapping[str, str], shown: Mapping[str, str]) -> dict[str, FileReport]:
+        stored: dict[str, tuple[int, object]] = {}
+        for key, data in self._store.read_many(tables.REPORTS, keys).items():
+            with contextlib.suppress(MalformedError):
+                stored[key] = _report_row(data)
         found: dict[str, FileReport] = {}
-        for key, data in ({} if self._is_void else self._store.read_many(tables.REPORTS, keys)).items():
-            try:
-                revision, row = _report_row(data)
-                if not self._holds(key, revision):
-                    continue
+        for key in self._holding({key: revision for key, (revision, _) in stored.items()}):
+            revision, row = stored[key]
+            with contextlib.suppress(MalformedError, report_rows.MalformedError):
                 report = report_rows.report(shown[keys[key]], row)
                 found[keys[key]] = self._places.refreshed(report, self._after(revision).moved)
-            except (MalformedError, report_rows.MalformedError):
-                continue
         return found
 
     def why(self, path: str) -> frozenset[Fact] | None:
@@ -117,9 +123,22 @@ class Session:
             return frozenset({EVERYTHING})
         return frozenset(later.marks[number] for number in later.touched.by(self._rests(self._key(path))))
 
-    def _holds(self, key: str, revision: int) -> bool:
-        later = self._after(revision)
-        return not later.marks or not (later.everything or later.touched.by(self._rests(key)))
+    def _holding(self, revisions: Mapping[str, int]) -> Iterator[str]:
+        """Of stored reports, given with their revisions, those that rest on nothing that has changed since."""
+        asked: dict[int, list[str]] = {}
+        for key, revision in revisions.items():
+            later = self._after(revision)
+            if not later.marks:
+                yield key
+            elif not later.everything:
+                asked.setdefault(revision, []).append(key)
+        for revision, keys in asked.items():
+            touched, rests = self._after(revision).touched, self._store.read_many(tables.RESTS, keys)
+            touched.read(rests.values())
+            for key, row in rests.items():
+                with contextlib.suppress(MalformedError):
+                    if not touched.by(row):
+                        yield key
 
     def _rests(self, key: str) -> bytes:
         row = self._store.read(tables.RESTS, key)
@@ -127,8 +146,8 @@ class Session:
             raise MalformedError
         return row
 
-    def _group(self, number: int) -> bytes | None:
-        return self._store.read(tables.GROUPS, str(number))
+    def _groups(self, numbers: Iterable[int]) -> dict[int, bytes]:
+        return {int(key): row for key, row in self._store.read_many(tables.GROUPS, map(str, numbers)).items()}
 
     def _after(self, revision: int) -> Later:
         """What has changed since a revision."""
@@ -136,7 +155,7 @@ class Session:
             facts = {fact for number, some in self._changes.items() if number > revision for fact in some}
             moved = frozenset(fact[1] for fact in facts if fact[0] == "text")
             marks = {mark(fact): fact for fact in facts}
-            self._later[revision] = Later(marks, moved, Touched(marks, self._group))
+            self._later[revision] = Later(marks, moved, Touched(marks, self._groups))
         return self._later[revision]
 
     def library(self) -> StoredLibrary:

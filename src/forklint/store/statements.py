@@ -22,10 +22,13 @@ class Statements:
             "sum INTEGER NOT NULL, value BLOB NOT NULL)"
         )
         self.schema = {("table", name, name, self.make), ("index", f"sqlite_autoindex_{name}_1", name, None)}
-        self.one = f"SELECT key, day, sum, {value} FROM {quoted} WHERE key = ?"  # noqa: S608 - a word of ours, see above
-        self.all = f"SELECT key, day, sum, {value} FROM {quoted}"  # noqa: S608
+        self.all = f"SELECT key, day, sum, {value} FROM {quoted}"  # noqa: S608 - a word of ours, see above
         self.ages = f"SELECT day, rowid, key, length(value) FROM {quoted}"  # noqa: S608
         self.put = f"INSERT OR REPLACE INTO {quoted} (key, day, sum, value) VALUES (?, ?, ?, ?)"  # noqa: S608
         self.use = f"UPDATE {quoted} SET day = ? WHERE key = ?"  # noqa: S608
         self.delete = f"DELETE FROM {quoted} WHERE key = ?"  # noqa: S608
         self.clear = f"DELETE FROM {quoted}"  # noqa: S608
+
+    def some(self, number: int) -> str:
+        """What asks for so many keys."""
+        return f"{self.all} WHERE key IN ({', '.join('?' * number)})"

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -29,6 +29,8 @@ OVERHEAD = 64
 """Bytes that a row takes beside its value, about."""
 BATCH = 16_000_000
 """Bytes of values after which it is looked at how large the store has become."""
+AT_ONCE = 500
+"""Keys in one question; older versions of SQLite take 999 at the most."""
 SETTINGS = (
     "trusted_schema = OFF",
     "cell_size_check = ON",
@@ -104,15 +106,15 @@ class Tables:
     def read_many(self, table: str, keys: Iterable[str]) -> dict[str, bytes]:
         """The rows of a table that there are among ``keys``."""
         statements, today, found = self._statements[table], _today(), {}
+        wanted = {key.encode("utf-8", "surrogatepass"): key for key in keys}
         with self._errors(), self.one_state():
-            execute = self._connection.execute
-            for key in keys:
-                name = key.encode("utf-8", "surrogatepass")
-                row = execute(statements.one, (name,)).fetchone()
-                if row is not None:
-                    found[key] = self._value(statements.start, row, name)
+            rest = iter(wanted)
+            while names := tuple(islice(rest, AT_ONCE)):
+                for row in islice(self._connection.execute(statements.some(len(names)), names), len(names)):
+                    value = self._value(statements.start, row, wanted)
+                    found[wanted[row[0]]] = value
                     if row[1] != today:
-                        self._used.setdefault(table, set()).add(name)
+                        self._used.setdefault(table, set()).add(row[0])
         return found
 
     def all(self, table: str) -> list[tuple[str, bytes]]:
@@ -142,13 +144,13 @@ class Tables:
         finally:
             self.roll_back()
 
-    def _value(self, start: int, row: tuple[Any, ...], wanted: bytes | None = None) -> bytes:
+    def _value(self, start: int, row: tuple[Any, ...], wanted: Collection[bytes] | None = None) -> bytes:
         key, day, total, value = row
         if (
             type(key) is bytes
             and type(day) is int
             and type(value) is bytes
-            and wanted in {None, key}
+            and (wanted is None or key in wanted)
             and zlib.crc32(value, zlib.crc32(key, start)) == total
         ):
             return value
