@@ -147,7 +147,7 @@ class DatasetScreen:
         """Whether a class stands in a table, or has another name, in a file that one with a dataset imports."""
         paths = self._project.where(WORD, name)[:MOST_FILES]
         written = re.compile(rf"{name}\s*(?:[,)\]}}]|$)".encode(), re.MULTILINE)
-        tables = [one for one in paths if self._project.matches(one, written)]
+        tables = [one for one in paths if self._project.matches(one, written, (name.encode(),))]
         near = {other for one in tables for other in self._project.graph.importers(one)[:MOST_FILES]}
         return any(map(self.defines_dataset, self._project.in_order(near)))
 

@@ -12,7 +12,8 @@ from forklint.config import Settings
 from forklint.incremental import rows, tables
 from forklint.incremental.rows import FileRow, MalformedError
 from forklint.project.answers import Fact
-from forklint.project.changes import State, changed, changed_searches, compiled, state_of
+from forklint.project.changes import State, changed, changed_searches, state_of
+from forklint.project.searches import Search
 from forklint.project.seen import WALKED, Seen, beside, importable
 from forklint.project.top_level import MODULE, TREE
 from forklint.records import dataclass
@@ -76,7 +77,7 @@ class Disk:
         """What the store says of each file."""
         self.seen = read_seen(store)
         self._sought = [text.encode(errors="surrogateescape") for text in self.seen.sought]
-        self._patterns = [compiled(text) for text in self.seen.patterns]
+        self._searches = [Search.read(text, words) for text, words in self.seen.patterns.items()]
         self.now = Seen()
         """The same, as it is now."""
 
@@ -118,7 +119,7 @@ class Disk:
         """Take in how a Python file has changed."""
         found.newer.add(path)
         found.facts.update(changed(Path(path), old, new))
-        found.facts.update(changed_searches(Path(path), old.data, new.data, self._sought, self._patterns))
+        found.facts.update(changed_searches(Path(path), old.data, new.data, self._sought, self._searches))
         for kind in {*old.terms, *new.terms}:
             before, after = old.terms.get(kind, frozenset()), new.terms.get(kind, frozenset())
             found.terms += [(f"{kind}:{name}", path, name in after) for name in before ^ after]
@@ -205,8 +206,6 @@ def _is_folder(path: str) -> int:
     return int(os.path.isdir(path))
 
 
-SEARCHES = ("sought", "patterns")
-"""What was searched for in bytes."""
 ASKED = {"file": _is_file, "folder": _is_folder, "size": size, "beside": beside}
 """What is asked of single paths."""
 
@@ -222,16 +221,18 @@ def read_seen(store: Readable) -> Seen:
         seen.folders = {folder: tuple(names) for folder, names in _mapping(folders, list).items()}
     if paths is not None:
         seen.paths = _mapping(paths, int)
-    for name in SEARCHES:
-        row = store.read(tables.SEEN, name)
-        setattr(seen, name, set(rows.texts(row)) if row is not None else set())
+    sought, patterns = store.read(tables.SEEN, "sought"), store.read(tables.SEEN, "patterns")
+    if sought is not None:
+        seen.sought = set(rows.texts(sought))
+    if patterns is not None:
+        seen.patterns = {text: tuple(words) for text, words in _mapping(patterns, list).items()}
     return seen
 
 
 def seen_rows(seen: Seen) -> dict[str, bytes]:
     """The rows of what was asked of the disk."""
-    found = {"folders": rows.pack(seen.folders), "paths": rows.pack(seen.paths)}
-    found |= {name: rows.pack(sorted(getattr(seen, name))) for name in SEARCHES}
+    found = {name: rows.pack(getattr(seen, name)) for name in ("folders", "paths", "patterns")}
+    found["sought"] = rows.pack(sorted(seen.sought))
     for name in WALKED:
         walked: Iterable[str] | None = getattr(seen, name)
         if walked is not None:

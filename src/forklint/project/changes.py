@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from forklint.project.alignment import Alignment, align
 from forklint.project.answers import Fact
 from forklint.project.nodes import definitions_below
+from forklint.project.searches import Search
 from forklint.project.top_level import MODULE, TREE
 from forklint.project.trees import Kept, is_same_tree
 from forklint.records import dataclass
@@ -117,34 +117,20 @@ def _of_statements(name: str, alignment: Alignment | None) -> tuple[Fact, ...]:
 
 
 def changed_searches(
-    path: Path, before: bytes, after: bytes, sought: Iterable[bytes], patterns: Iterable[re.Pattern[bytes]]
+    path: Path, before: bytes, after: bytes, sought: Iterable[bytes], searches: Iterable[Search]
 ) -> Iterator[Fact]:
     """Give the facts of searches for texts and patterns that two contents of a file answer differently."""
     for text in sought:
         if (text in before) != (text in after):
             yield "contains", text.decode(errors="surrogateescape")
-    for pattern in patterns:
-        if (pattern.search(before) is None) != (pattern.search(after) is None):
-            yield matching(path, pattern)
+    for search in searches:
+        if search.finds(before) != search.finds(after):
+            yield matching(path, search)
 
 
-def matching(path: Path, pattern: re.Pattern[bytes]) -> Fact:
+def matching(path: Path, search: Search) -> Fact:
     """The fact whether a pattern is found in a file."""
-    return "matches", str(path), written(pattern)
-
-
-def written(pattern: re.Pattern[bytes]) -> str:
-    """A pattern with its flags as text."""
-    return f"{pattern.flags}:{pattern.pattern.decode('latin-1')}"
-
-
-def compiled(text: str) -> re.Pattern[bytes]:
-    """What ``written`` was given; raises ValueError for anything else."""
-    flags, _, pattern = text.partition(":")
-    try:
-        return re.compile(pattern.encode("latin-1"), int(flags))
-    except (re.error, OverflowError) as error:
-        raise ValueError(str(error)) from None
+    return "matches", str(path), search.text
 
 
 def _of_summaries(name: str, before: Summary | None, after: Summary | None) -> Iterator[Fact]:

@@ -13,12 +13,13 @@ from typing import Any, TypeVar
 from forklint.config import Settings
 from forklint.project.answers import Fact, Rests
 from forklint.project.budget import Budgets
-from forklint.project.changes import changed_searches, matching, written
+from forklint.project.changes import changed_searches, matching
 from forklint.project.contents import Contents
 from forklint.project.library import Library
 from forklint.project.questions import Questions
 from forklint.project.resolver import Resolver
 from forklint.project.rests import Encoder
+from forklint.project.searches import Search
 from forklint.project.seen import Seen, beside, question
 from forklint.source import discovery, document
 from forklint.source.digest import digest
@@ -51,8 +52,8 @@ class ProjectFiles:
         """Bytes of files that are kept as they are, until they are compressed: a search reads hundreds of files."""
         self.asked: dict[str, int] = {}
         self._sought: dict[bytes, None] = {}
-        self._patterns: dict[str, re.Pattern[bytes]] = {}
-        self._patterns_of: dict[Path, dict[str, re.Pattern[bytes]]] = {}
+        self._searches: dict[str, Search] = {}
+        self._searches_of: dict[Path, dict[str, Search]] = {}
         """Those that were looked for in each file."""
         self._digests: dict[Path, str] = {}
         self._reported: dict[str, int] = {}
@@ -211,7 +212,7 @@ class ProjectFiles:
             },
             paths=asked,
             left_out=walk.left_out if walk is not None else None,
-            patterns=set(self._new("patterns", self._patterns)),
+            patterns={text: self._searches[text].written_words() for text in self._new("patterns", self._searches)},
             sought={text.decode(errors="surrogateescape") for text in self._new("sought", self._sought)},
             groups=groups,
             is_consistent=not self._overlay,
@@ -244,8 +245,8 @@ class ProjectFiles:
 
     def searches_changed(self, path: Path, before: bytes, after: bytes) -> Iterator[Fact]:
         """Give the facts of searches over bytes that a file answers otherwise than before."""
-        patterns = self._patterns_of.get(path, {})
-        yield from changed_searches(path, before, after, self._sought, patterns.values())
+        searches = self._searches_of.get(path, {})
+        yield from changed_searches(path, before, after, self._sought, searches.values())
 
     def shows(self, words: tuple[bytes, ...]) -> bool:
         """Whether any file of the project holds one of these words."""
@@ -255,11 +256,10 @@ class ProjectFiles:
         """Whether a pattern is found in the bytes of a file; each match holds one of ``words``, if there are any."""
 
         def search() -> bool:
-            text = written(pattern)
-            self._patterns[text] = self._patterns_of.setdefault(path, {})[text] = pattern
-            self.questions.note(matching(path, pattern))
-            data = self.bytes_of(path)
-            return (not words or any(word in data for word in words)) and pattern.search(data) is not None
+            one = Search.of(pattern, words)
+            self._searches[one.text] = self._searches_of.setdefault(path, {})[one.text] = one
+            self.questions.note(matching(path, one))
+            return one.finds(self.bytes_of(path))
 
         return self.answer("matches", (path, pattern.pattern), search, compared=True)
 

@@ -34,8 +34,8 @@ class GuestProject(Project):
         self.resolver.listings = home.resolver.listings
         self.resolver.folders = home.resolver.folders
         self.asked = home.asked
-        self._sought, self._patterns = home._sought, home._patterns  # noqa: SLF001 - it is told of with the project's
-        self._patterns_of = home._patterns_of  # noqa: SLF001
+        self._sought, self._searches = home._sought, home._searches  # noqa: SLF001 - it is told of with the project's
+        self._searches_of = home._searches_of  # noqa: SLF001
         self.graph = ImportGraph(self, home.graph, guest.path)
 
     def data(self, path: Path) -> bytes:

@@ -36,8 +36,8 @@ class Seen:
     """Texts that were searched for in all Python files."""
     left_out: tuple[str, ...] | None = None
     """What no walk gives and an import could find, if there was a walk."""
-    patterns: set[str] = field(default_factory=set)
-    """Patterns that were looked for in single files, as ``changes.written`` has them."""
+    patterns: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Patterns that were looked for in single files, with their words (see ``searches``)."""
     groups: dict[int, bytes] = field(default_factory=dict)
     """Groups of facts on which reports rest together (see ``project.rests``)."""
     is_consistent: bool = True

@@ -348,7 +348,7 @@ def _targets(project: Project, path: Path, name: str) -> tuple[ast.AST, ...]:
     """Where a file does; its text must look like it, so that few are parsed."""
 
     def find() -> tuple[ast.AST, ...]:
-        module = project.module(path) if project.matches(path, _setting(name)) else None
+        module = project.module(path) if project.matches(path, _setting(name), (name.encode(),)) else None
         return tuple(_find_targets(module, name)) if module is not None else ()
 
     return project.answer("where a name is set", (path, name), find, compared=True)
