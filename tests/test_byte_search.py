@@ -12,6 +12,33 @@ from forklint.summaries.reading import summarise
 
 ROOT = Path(__file__).parent.parent
 FORMS = {
+    "call": [
+        "X(1)",
+        "a.X (1)",
+        "a. X(1)",
+        "X \\\n (1)",
+        "(X  # why\n (1))",
+        "((a.X) )(1)",
+        "X()()",
+        "@X(1)\ndef f(): pass",
+        "print(f'{X(1)}')",
+    ],
+    "imported": [
+        "import X",
+        "import a, b.X as c",
+        "from X import a",
+        "from .a.X import b",
+        "from . import X",
+        "from a import(X)",
+        "from a import (b as c,  # why\n    X,\n)",
+        "from a import b, \\\n X",
+        "from\\\n X import a",
+        "a = 1; import X",
+        "from a import (\n    b,  # important!\n    X,\n)",
+        f"from a import ({', '.join(f'name_{number}' for number in range(60))}, X)".replace(", ", ",\n"),
+        f"from a import {', '.join(f'name_{number}' for number in range(60))}, X",
+        f"from a import (\n    b,  # {'-' * 500}\n    X,\n)",
+    ],
     "bound": [
         "import X",
         "import a.b as X",
@@ -86,6 +113,10 @@ def test_each_way_to_write_a_name(kind: str, text: str) -> None:
         ("base", "class Y(Z): X"),
         ("renamed", "print X"),
         ("imported", "a * b"),
+        ("imported", "import a\nb = X"),
+        ("imported", "from a import b\nb(1).X"),
+        ("call", "a = X"),
+        ("call", "a(X, 1)"),
     ],
 )
 def test_what_is_passed_over(kind: str, text: str) -> None:

@@ -52,6 +52,8 @@ class OpeningCalls:
         self._rows: dict[str, list[Handle]] = {}
         for name, row in table.items():
             self._rows.setdefault(name.rpartition(".")[2], []).append(row)
+        self.names = frozenset(self._rows)
+        """The last parts of their names."""
 
     def of(self, scopes: Sequence[Scope], source: Source) -> Openings:
         """What some scopes of a file open."""

@@ -101,7 +101,9 @@ class HandleScreen:
         """Whether a file, or one of its folder that it imports, opens something whose handle goes on to somewhere."""
 
         def find() -> bool:
-            beside = (one for one in self._near(path) if one.parent == path.parent)
+            beside = [one for one in self._near(path) if one.parent == path.parent]
+            if not any(self._project.matches(one, _any_of(self._table.names)) for one in beside):
+                return False
             return self._is_near_dataset(path) and any(self.openings(one).retained for one in beside)
 
         return self._project.answer("opens nearby", path, find, compared=True)
@@ -124,12 +126,12 @@ class HandleScreen:
         return self._project.answer("gives an opener another name", path, find, compared=True)
 
     def _is_named(self, path: Path, written: Written) -> bool:
-        patterns, imports = written(self._names), self._project.imports(path)
+        imports = self._project.imports(path)
         roots = {one.module.partition(".")[0] for one in imports}
         dotted = sorted(name for name in self._names if "." in name and name.partition(".")[0] in roots)
         imported = {f"{one.module}.{one.attribute}" for one in imports if one.attribute} & self._names
         spelt = sorted({OPEN, *(name.rpartition(".")[2] for name in imported)})
-        return any(self._project.matches(path, patterns[name]) for name in (*spelt, *dotted))
+        return any(self._project.matches(path, written(one), (one.encode(),)) for one in (*spelt, *dotted))
 
     def _leads(self, definition: Definition, depth: int) -> bool:
         if self._opens(definition).named:
@@ -265,27 +267,25 @@ class HandleScreen:
         return is_method or (scope.gives and self.leads(definition, 1))
 
 
-Written = Callable[[frozenset[str]], dict[str, re.Pattern[bytes]]]
+Written = Callable[[str], re.Pattern[bytes]]
 
 
 @cache
-def _uncalled(names: frozenset[str]) -> dict[str, re.Pattern[bytes]]:
-    """What a text has that names an opener without calling it: ``map(h5py.File, paths)``, ``reader = lmdb.open``.
-
-    By qualified names, and by the last parts of those, for where these are imported.
-    """
-    return {name: re.compile(_handed_on(name), re.MULTILINE) for name in _spelt(names)}
+def _uncalled(name: str) -> re.Pattern[bytes]:
+    """What a text has that names an opener without calling it: ``map(h5py.File, paths)``, ``reader = lmdb.open``."""
+    return re.compile(_handed_on(name), re.MULTILINE)
 
 
 @cache
-def _at_top(names: frozenset[str]) -> dict[str, re.Pattern[bytes]]:
+def _at_top(name: str) -> re.Pattern[bytes]:
     """The same in a statement that gives a name a value at the top level, or in a line of a table."""
     start = rb"^(?:\w[^\n=]*=|[ \t]+[^\n:=()]+:)[^\n]*?"
-    return {name: re.compile(start + _handed_on(name), re.MULTILINE) for name in _spelt(names)}
+    return re.compile(start + _handed_on(name), re.MULTILINE)
 
 
-def _spelt(names: frozenset[str]) -> frozenset[str]:
-    return names | {one.rpartition(".")[2] for one in names}
+@cache
+def _any_of(names: frozenset[str]) -> re.Pattern[bytes]:
+    return re.compile(rf"\b(?:{'|'.join(sorted(names))})\b".encode())
 
 
 def _handed_on(name: str) -> bytes:

@@ -15,9 +15,9 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from forklint.project.changes import written
 from forklint.project.circles import Circle, Circles
 from forklint.project.edges import PACKAGE, Edges
+from forklint.project.searches import Search
 from forklint.source.digest import digest
 from forklint.summaries.parts import EXPORTS, ORDER
 from forklint.summaries.terms import IMPORTED
@@ -143,7 +143,7 @@ class ImportGraph:
             return None
         found, waiting = {path}, [path]
         for one in waiting:
-            if one.name == PACKAGE or len(self.project.where(IMPORTED, one.stem)) > MOST_IMPORTERS:
+            if one.name == PACKAGE or self.project.terms.exceeds(IMPORTED, one.stem, MOST_IMPORTERS):
                 return None
             new = [source for source in self.importers(one) if source not in found]
             found.update(new)
@@ -171,7 +171,7 @@ class ImportGraph:
         return self.project.answer("is imported", path, find, compared=True)
 
     def _find_few(self, path: Path, most: int) -> tuple[Path, ...] | None:
-        if len(self.project.where(IMPORTED, _named_as(path))) > MOST_NAMING * most:
+        if self.project.terms.exceeds(IMPORTED, _named_as(path), MOST_NAMING * most):
             return None
         found = tuple(islice(self._find_importers(path), most + 1))
         return found if len(found) <= most else None
@@ -373,7 +373,7 @@ def _named_as(path: Path) -> str:
 
 def _named(test: Test) -> tuple[str, str]:
     """What tells a test from others."""
-    return (test.kind, test.name) if isinstance(test, Term) else ("", written(_pattern(test)))
+    return (test.kind, test.name) if isinstance(test, Term) else ("", Search.of(_pattern(test)).text)
 
 
 def _pattern(test: Words) -> re.Pattern[bytes]:

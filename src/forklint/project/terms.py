@@ -8,6 +8,7 @@ answer, until most are summarised anyway. Both give the same (tests/test_terms.p
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,18 @@ class TermIndex:
         if self._searches > MANY or self._project.is_mostly_summarised:
             return self._in_gathered(kind, name)
         return tuple(self._searched(kind, name))
+
+    def exceeds(self, kind: str, name: str, most: int) -> bool:
+        """Whether more than ``most`` files have a term: where they do, the others are not looked at."""
+        find = lambda: self._exceeds(kind, name, most)  # noqa: E731 - it is short
+        return self._project.answer("has many", (kind, name, most), find, compared=True)
+
+    def _exceeds(self, kind: str, name: str, most: int) -> bool:
+        is_known = self._library is not None or self._searches > MANY or self._project.is_mostly_summarised
+        if is_known or kind == PATH_ROOT:
+            return len(self.where(kind, name)) > most
+        self._project.questions.note(("holds", kind, name))
+        return next(islice(self._searched(kind, name), most, None), None) is not None
 
     def of(self, path: Path) -> Terms:
         """The terms of a file as it is now, words included."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from forklint.summaries.summary import STAR, Summary
-from forklint.summaries.terms import BASE, BOUND, LETTERS, RENAMED, WORD, Terms, terms, words
+from forklint.summaries.terms import BASE, BOUND, CALL, IMPORTED, LETTERS, RENAMED, WORD, Terms, terms, words
 
 LETTER = rb"[\w\x80-\xff]"
 BLANKS = rb"(?:[\s\\]|\#[^\n]*\n)*"
@@ -24,9 +24,15 @@ BEFORE = {kind: re.compile(before + rb"\Z") for kind, before in {BOUND: BINDING,
 ONLY_BLANKS = re.compile(BLANKS + rb"\Z")
 AS = re.compile(BLANKS + rb"\bas\b")
 ALL_OF_IT = re.compile(rb"\bimport" + BLANKS + rb"\*")
+CALLED = re.compile(BLANKS + rb"(?:\)" + BLANKS + rb")*\(")
 END_OF_HEADER = re.compile(rb"\)\s*:")
+LISTED = rb"(?:[\s.,(\\*]|" + LETTER + rb"|\#[^\n]*\n)*\Z"
+IMPORTING = re.compile(rb"(?:import|from)" + LISTED)
+"""What stands before a name that is imported."""
+ONLY_LISTED = re.compile(rb"(?:[^\n]*\n)?" + LISTED)
 NEAR = 400
-"""Bytes before a word that are looked at; where they hold nothing but blanks, anything may stand before these."""
+"""Bytes before a word that are looked at. Where they hold nothing but blanks, or but names after the first line,
+anything may stand before these."""
 
 
 def holding(name: str) -> Callable[[bytes], bool]:
@@ -76,6 +82,15 @@ def _may_be_base(data: bytes, start: int, _end: int) -> bool:
     return begin >= 0 and END_OF_HEADER.search(data, begin, start) is None
 
 
+def _may_be_called(data: bytes, _start: int, end: int) -> bool:
+    return CALLED.match(data, end) is not None
+
+
+def _may_be_imported(data: bytes, start: int, _end: int) -> bool:
+    near = data[max(0, start - NEAR) : start]
+    return IMPORTING.search(near) is not None or (start > NEAR and ONLY_LISTED.match(near) is not None)
+
+
 def _stands_behind(kind: str, data: bytes, start: int) -> bool:
     near = data[max(0, start - NEAR) : start]
     return BEFORE[kind].search(near) is not None or (start > NEAR and ONLY_BLANKS.match(near) is not None)
@@ -85,5 +100,7 @@ STANDS: dict[str, Callable[[bytes, int, int], bool]] = {
     BOUND: _may_be_bound,
     RENAMED: _may_be_renamed,
     BASE: _may_be_base,
+    CALL: _may_be_called,
+    IMPORTED: _may_be_imported,
 }
 """Whether a word at a place may be a term of a kind; of all other kinds any word may be one."""

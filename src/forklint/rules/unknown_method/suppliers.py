@@ -51,7 +51,7 @@ class Suppliers:
             return True
         derived = []
         for other in self.project.subclasses(facts):
-            if name not in self.attributes.lacking(other, {name}) and self._runs(other, facts, method):
+            if self._gives(other, facts, name, method):
                 return True
             derived.append(other)
         strangers = [*self._strangers(facts, derived)]
@@ -74,6 +74,8 @@ class Suppliers:
         another one; for one of a class of the project alone, only what derives from it.
         """
         left = names - OF_WRAPPERS - OF_CONTAINERS - OF_PARTIALS
+        if isinstance(said, ClassFacts):
+            left = {one for one in left if not self._is_given_beside(said, one)}
         if isinstance(said, ClassFacts) and PLAIN.issuperset(self.project.ancestry(said).external):
             left = {one for one in left if not is_assigned_somewhere(self.project, one, [said.module])}
         else:
@@ -114,6 +116,14 @@ class Suppliers:
             if module is not None
             for call in module.calls_of((facts.name,))
         )
+
+    def _is_given_beside(self, facts: ClassFacts, name: str) -> bool:
+        """Whether a class of the same file that derives from one has a name: for that, no other file need be read."""
+        others = (one for one in facts.module.classes if one != facts and facts in self.project.ancestry(one).classes)
+        return any(self._gives(other, facts, name) for other in others)
+
+    def _gives(self, other: ClassFacts, facts: ClassFacts, name: str, method: str = "") -> bool:
+        return name not in self.attributes.lacking(other, {name}) and self._runs(other, facts, method)
 
     def _runs(self, other: ClassFacts, facts: ClassFacts, method: str) -> bool:
         """Whether an object of a class may run a method of a base, rather than one that stands in its place."""
