@@ -20,7 +20,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
@@ -153,16 +153,22 @@ def status_of(pid: int, connection: socket.socket) -> int:
     return os.waitpid(pid, 0)[1]
 
 
-def import_all() -> None:
-    """Import what commands import: all of forklint, since rules are imported as they are needed, LibCST, and tables."""
+@cache
+def modules_of_commands() -> tuple[str, ...]:
+    """What commands import: all of forklint, since rules are imported as they are needed, and LibCST."""
     import forklint
-    from forklint import knowledge
 
     others = tuple(f"forklint.{name}" for name in NOT_IMPORTED)
-    for module in pkgutil.walk_packages(forklint.__path__, "forklint."):
-        if not module.name.startswith(others):
-            import_module(module.name)
-    import_module("libcst.native")
+    names = (module.name for module in pkgutil.walk_packages(forklint.__path__, "forklint."))
+    return *(name for name in names if not name.startswith(others)), "libcst.native"
+
+
+def import_all() -> None:
+    """Import what commands import, and read the tables."""
+    from forklint import knowledge
+
+    for name in modules_of_commands():
+        import_module(name)
     for path in Path(knowledge.__file__).parent.glob("*.toml"):
         knowledge.table(path.name)
 

@@ -70,6 +70,7 @@ def test_the_imports_of_one_changed_file_are_followed(repository: Repository) ->
     assert "FKL301" in refused.stdout, "base.py, which was not handed over, says so"
 
 
+@pytest.mark.soak
 def test_excluded_files_are_spared_though_named(repository: Repository) -> None:
     repository.write("forklint.toml", 'exclude = ["third_party"]\n')
     repository.write("third_party/words.py", WORDS.replace("from base", "from ..base"))

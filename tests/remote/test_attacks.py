@@ -14,6 +14,7 @@ ATTACKER = Path(__file__).parent / "attacker.py"
 TWICE = 2 * "import multiprocessing; multiprocessing.set_start_method('spawn')\n"
 
 
+@pytest.mark.soak
 def test_no_function_of_a_client_runs(processes: Processes, verify, tmp_path: Path) -> None:
     address = processes.scheduler()
     processes.worker(address, "alpha")

@@ -77,12 +77,14 @@ def test_a_clone_of_bytes_warns_as_well_and_a_bytearray_does_not(shown: dict[str
     assert shown["bytearray"]["warned"] == []
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("what", ["values", "shares", "part", "batches", "samples"])
 def test_the_tensor_is_the_same_in_workers_too(shown: dict[str, dict], what: str) -> None:
     assert shown["storage"][what] == shown["bytearray"][what] == shown["clone"][what]
     assert shown["storage"]["shares"] is False
 
 
+@pytest.mark.soak
 def test_the_two_corners_for_which_the_fix_is_unsafe(shown: dict[str, dict]) -> None:
     assert [shown[way]["empty"] for way in ("storage", "clone", "bytearray")] == ["", "ValueError", "ValueError"]
     assert [shown[way]["resize"] for way in ("storage", "clone", "bytearray")] == ["", "", "RuntimeError"]

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import handle_data as data
 import pytest
 from needed import need_torch
+from preloading import preload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,8 +82,8 @@ CASES = [
     Case("bad_pil_multipage", "StackFrames", data.stack_tiff, "PIL", pickles=True, harm="samples"),
 ]
 
-QUICK = {"hdf5_volumes", "jsonl_offsets"}
-"""Some kinds of handle; the others are read in the soak."""
+QUICK = {"jsonl_offsets"}
+"""A kind of handle; the others are read in the soak."""
 
 
 def cases(*, mended: bool = False) -> list[Any]:
@@ -96,7 +97,7 @@ def cases(*, mended: bool = False) -> list[Any]:
 @pytest.fixture(scope="module", autouse=True)
 def forkserver_with_torch() -> None:
     """Let the fork server import torch once, not each of its workers."""
-    multiprocessing.get_context("forkserver").set_forkserver_preload(["torch"])
+    preload("torch")
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from forked_server import ForkedServer
 from lsprotocol import converters, types
 
 CONVERTER = converters.get_converter()
@@ -38,7 +39,10 @@ PATIENCE = 120.0
 class Client:
     """Speaks to one server."""
 
-    def __init__(self, root: Path, *, capabilities: Json | None = None, env: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, root: Path, *, capabilities: Json | None = None, env: dict[str, str] | None = None, fresh: bool = False
+    ) -> None:
+        """Start a server in a folder; with variables ``env`` or if ``fresh`` it has an interpreter of its own."""
         self.root = root
         self.answers: Json = {"workspace/configuration": [None]}
         """What to answer to requests of the server, by method; nothing else is answered with anything but null."""
@@ -51,9 +55,7 @@ class Client:
         self._versions: dict[str, int] = {}
         self.diagnostics: dict[str, types.PublishDiagnosticsParams] = {}
         environment = {**os.environ, "FORKLINT_NO_CACHE": "", **(env or {})}
-        command = [sys.executable, "-m", "forklint", "server"]
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, cwd=root, env=environment, stdin=pipe, stdout=pipe, stderr=pipe)
+        self.process = started(root, environment) if fresh or env else ForkedServer(root, environment)
         threading.Thread(target=self._read, daemon=True).start()
         threading.Thread(target=self._read_errors, daemon=True).start()
         self.capabilities = capabilities or CAPABILITIES
@@ -203,6 +205,12 @@ class Client:
         self.request("shutdown")
         self.notify("exit")
         return self.process.wait(20)
+
+
+def started(root: Path, variables: dict[str, str]) -> subprocess.Popen[bytes]:
+    """A server as users have it."""
+    command, pipe = [sys.executable, "-m", "forklint", "server"], subprocess.PIPE
+    return subprocess.Popen(command, cwd=root, env=variables, stdin=pipe, stdout=pipe, stderr=pipe)
 
 
 @contextmanager

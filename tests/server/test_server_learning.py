@@ -34,7 +34,7 @@ def is_read(client: Client) -> bool:
 
 
 def test_an_open_file_is_answered_before_all_others_are_read(large: Path) -> None:
-    with serving(large) as client:
+    with serving(large, fresh=True) as client:
         heir = client.open("heir.py")
         assert client.codes(heir) == ["FKL301"]
         assert not is_read(client)

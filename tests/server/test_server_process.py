@@ -36,7 +36,7 @@ def test_without_pygls_one_line_says_what_to_install(tmp_path: Path) -> None:
 
 
 def test_it_ends_with_its_client(project: Path) -> None:
-    with serving(project) as client:
+    with serving(project, fresh=True) as client:
         client.open("data.py")
         assert client.process.stdin is not None
         client.process.stdin.close()
@@ -44,7 +44,7 @@ def test_it_ends_with_its_client(project: Path) -> None:
 
 
 def test_exit_without_shutdown(project: Path) -> None:
-    with serving(project) as client:
+    with serving(project, fresh=True) as client:
         client.notify("exit")
         assert client.process.wait(20) == 1
 
@@ -96,7 +96,7 @@ ODD_REQUESTS = [
 
 def test_odd_input_is_survived(project: Path) -> None:
     """No traceback anywhere, every request answered, and the next file linted as ever."""
-    with serving(project) as client:
+    with serving(project, fresh=True) as client:
         for body in ODD:
             client.write_bytes(body)
         for method, params in ODD_NOTIFICATIONS:
@@ -143,7 +143,7 @@ def test_nothing_but_the_protocol_is_printed(project: Path) -> None:
 
 def test_help_and_capabilities(project: Path, forklint) -> None:
     assert "language server" in forklint("server", "--help", cwd=project).stdout
-    with serving(project, start=None) as client:
+    with serving(project, start=None, fresh=True) as client:
         can = client.start()
         assert can["textDocumentSync"]["change"] == 2
         assert can["notebookDocumentSync"]["notebookSelector"]

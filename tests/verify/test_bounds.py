@@ -86,6 +86,7 @@ def test_a_script_that_fails_after_one_batch_may_have_wanted_them_all(folder: Pa
     assert prove(finding, folder, entry=("train.py",), start_methods=("spawn",), others="all").verdict() == "confirmed"
 
 
+@pytest.mark.soak
 def test_until_the_loader_it_trains_and_saves(folder: Path) -> None:
     (folder / "train.py").write_text(TRAIN.format(after='torch.save({"epoch": epoch}, "../best.pt")'))
     (finding,) = findings(folder)

@@ -78,10 +78,11 @@ def test_a_small_class_shows_where_daft_builds_it(verdict) -> None:
     ("run", "verdict_of", "evidence"),
     [
         ("Score(None), Score(None)", "confirmed", "the class is created 2 times, never in a separate process"),
-        (
+        pytest.param(
             ELSEWHERE,
             "confirmed",
             "the class is created once, once in a separate process",
+            marks=pytest.mark.soak,
         ),
         pytest.param(
             "Score(None)",

@@ -61,7 +61,11 @@ def forced(folder: Path, **proof: Any) -> Proof:
         pytest.param(
             SLOW, "the class has `__getitems_` but no `__getitems__`: no base class has one", marks=pytest.mark.soak
         ),
-        (LOADER, "TypeError: DataLoader.__init__() got an unexpected keyword argument 'num_worker'"),
+        pytest.param(
+            LOADER,
+            "TypeError: DataLoader.__init__() got an unexpected keyword argument 'num_worker'",
+            marks=pytest.mark.soak,
+        ),
     ],
 )
 def test_what_is_not_found_is_confirmed(tmp_path: Path, text: str, evidence: str) -> None:

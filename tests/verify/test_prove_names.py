@@ -53,7 +53,8 @@ def test_a_method_that_is_not_there(verdict) -> None:
     assert found["details"] == {"control": "defined"}
 
 
-@pytest.mark.parametrize("name", [pytest.param("__getattr__", marks=pytest.mark.soak), "__getattribute__"])
+@pytest.mark.soak
+@pytest.mark.parametrize("name", ["__getattr__", "__getattribute__"])
 def test_an_object_that_is_not_set_up_may_not_know_what_it_supplies(verdict, tmp_path: Path, name: str) -> None:
     """A class that passes everything on to another object, which a bare object of it lacks."""
     inner = "getattr(object.__getattribute__(self, 'inner'), name)"

@@ -130,6 +130,7 @@ def test_another_hazard(code: str, text: str, word: str, harm: str, repro, tmp_p
     assert harm in done.stdout
 
 
+@pytest.mark.soak
 def test_a_script_without_a_guard(repro, tmp_path: Path) -> None:
     (tmp_path / "data.py").write_text(IMPORTS + UNGUARDED)
     done = repro("FKL201", "-spawn")

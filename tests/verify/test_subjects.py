@@ -80,6 +80,7 @@ def test_entry_that_lacks_its_arguments(folder: Path) -> None:
     assert proof.judgement.advice == "pass them: forklint verify SCRIPT -- ARGS"
 
 
+@pytest.mark.soak
 def test_script_that_needs_no_arguments_is_found(folder: Path) -> None:
     (folder / "train.py").write_text(TRAIN.format(options=', default="records.bin"'))
     (finding,) = findings(folder)

@@ -55,6 +55,7 @@ def verify(command, tmp_path: Path):
     return run
 
 
+@pytest.mark.soak
 def test_an_unguarded_loop_is_confirmed_and_its_fix_is_the_control(verify) -> None:
     found = verify(
         HEAD
