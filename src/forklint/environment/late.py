@@ -71,10 +71,33 @@ class _Judge:
             return []
         if not isinstance(home, ast.Module) and is_handed_over(project, module, home):
             return []
-        children = {launch.fresh for launch in launches(project, module) if serves(project, module, setting, launch)}
-        if True in children:
-            return []
+        children = [launch for launch in launches(project, module) if serves(project, module, setting, launch)]
+        if any(launch.fresh for launch in children):
+            starts = [launch.call.lineno for launch in children if function_of(module, launch.call) is home]
+            return [late for late in found if self._is_used_here(late, min(starts, default=None))]
         return [replace(late, forked=bool(children)) for late in found]
+
+    def _is_used_here(self, late: Late, end: int | None) -> bool:
+        """Whether the same function calls the library that was imported too early, once it has set the variable.
+
+        So it is set for this process, whatever the program starts. What stands below the row ``end`` does not count,
+        nor do threads, devices and torch, which processes use that the program starts.
+        """
+        library = late.event.cause.partition(".")[0] if late.event is not None and late.event.loaded else "torch"
+        if late.row.threads or library == "torch":
+            return False
+        row = late.setting.statement.lineno
+        home = function_of(self._module, late.setting.statement)
+        below = (node for node in nodes_below(home or self._module.tree) if isinstance(node, ast.Call))
+        return any(
+            row < call.lineno and (end is None or call.lineno < end)
+            for call in below
+            if function_of(self._module, call) is home and self._library(call) == library
+        )
+
+    def _library(self, call: ast.Call) -> str:
+        name = self._project.qualified(self._module, self._module.scope_at(call), call.func)
+        return name.partition(".")[0]
 
     def _is_repeated(self, late: Late) -> bool:
         """Whether the variable was set in time further up, for certain, and this leaves it as it is."""
