@@ -510,6 +510,26 @@ FILES = {
         "4 by default",
     ),
     "a default of zero in a file that is not known": ("import json\nask(json.load(x).get('n', 0))", "?"),
+    "an entry where it is there, of a file that is not known": (
+        "import json\nconf = json.load(x)\nask(conf['n'] if 'n' in conf else 4)",
+        "4 by default",
+    ),
+    "an entry where it is there, or none": (
+        "import json\nconf = json.load(x)\nask(conf['n'] if 'n' in conf else 0)",
+        "json.load or 0",
+    ),
+    "another entry than is asked for": (
+        "import json\nconf = json.load(x)\nask(conf['n'] if 'm' in conf else 4)",
+        "json.load or 4",
+    ),
+    "an entry where it is there": (CONF + "ask(conf.n if 'n' in conf else 5)\n--- conf.yaml\nn: 4\n", "4"),
+    "an entry where its key is": (CONF + "ask(conf['n'] if 'n' in conf.keys() else 5)\n--- conf.yaml\nn: 4\n", "4"),
+    "an entry that is got where it is there": (
+        CONF + "ask(conf.get('n') if 'n' in conf else 5)\n--- conf.yaml\nn: 4\n",
+        "4",
+    ),
+    "an entry that is missing": (CONF + "ask(5 if 'm' not in conf else conf.m)\n--- conf.yaml\nn: 4\n", "5"),
+    "an attribute that is missing": (CONF + "ask(conf.m if hasattr(conf, 'm') else 5)\n--- conf.yaml\nn: 4\n", "5"),
     "a part of a file that is not known, without a default": ("import json\nask(json.load(x).get('n'))", "json.load"),
     "a file of a group in a group": (
         HYDRA + "    ask(conf.data.loader.n)\n--- conf/main.yaml\ndefaults:\n  - data/loader: fast\n"

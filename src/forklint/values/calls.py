@@ -141,7 +141,7 @@ def _library(evaluator: Evaluator, source: Expression, name: str) -> Found:
     elif name in listed("objects", "importing"):
         result = by_name.imported(evaluator, source, name)
     elif name == "builtins.getattr" and len(node.args) > 1:
-        result = _got(evaluator, source, evaluator.find(source.part(node.args[0])), node.args[1:])
+        result = got(evaluator, source, evaluator.find(source.part(node.args[0])), node.args[1:])
     elif name in by_name.TABLES_OF_NAMES:
         result = by_name.table_of_names(evaluator, source, name, first)
     elif name == "builtins.isinstance" and len(node.args) == 2:
@@ -195,7 +195,7 @@ def _method_of(evaluator: Evaluator, source: Expression, func: ast.Attribute, ow
     if isinstance(value, Made):
         return _method_of_made(evaluator, source, func, owner, value)
     if isinstance(value, (Table, Setting)) and func.attr in {"get", "pop"} and node.args:
-        return _got(evaluator, source, owner, node.args)
+        return got(evaluator, source, owner, node.args)
     if isinstance(value, (Table, Setting, Instance)) and func.attr in PLAIN_METHODS:
         return owner
     if isinstance(value, Table) and func.attr == "values":
@@ -243,7 +243,7 @@ def _method_of_made(evaluator: Evaluator, source: Expression, func: ast.Attribut
         is_single = len(handed.positional) == 1 and not handed.open
         return evaluator.find(handed.positional[0]) if is_single else Found(Row(handed.positional, not handed.open))
     if value.name in listed("files", "readers") and func.attr in {"get", "pop"}:
-        return _of_unread(evaluator, source, owner)
+        return of_unread(evaluator, source, owner, argument(source.node, "default", 1))  # type: ignore[arg-type]
     row = starters().get(value.name)
     if row is not None and func.attr in row.chained:
         return owner
@@ -254,16 +254,15 @@ def _method_of_made(evaluator: Evaluator, source: Expression, func: ast.Attribut
     return Found(Made(given, source)) if given else command_line.method(source, value, func.attr)
 
 
-def _of_unread(evaluator: Evaluator, source: Expression, owner: Found) -> Found:
+def of_unread(evaluator: Evaluator, source: Expression, owner: Found, default: ast.expr | None) -> Found:
     """What ``get`` gives of settings that are read from a file that is not known: a part, or a count by default."""
-    default = argument(source.node, "default", 1)  # type: ignore[arg-type]
     found = evaluator.find(source.part(default)) if default is not None else owner
     if numbers.verdict(arithmetic.number_of(found)) is numbers.Workers.SOME:
         return found.after(by_default=True)
     return owner if found is owner or isinstance(found.value, Table) else NOTHING
 
 
-def _got(evaluator: Evaluator, source: Expression, owner: Found, given: list[ast.expr]) -> Found:
+def got(evaluator: Evaluator, source: Expression, owner: Found, given: list[ast.expr]) -> Found:
     """What ``owner.get("name", default)`` gives."""
     key = evaluator.find(source.part(given[0])).value
     home = owner.value.symbol if isinstance(owner.value, Ref) else None

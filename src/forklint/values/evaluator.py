@@ -15,7 +15,7 @@ from forklint.project.index import External
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.spelling import is_name
-from forklint.values import arithmetic, by_name, calls, command_line, files, items, names, objects
+from forklint.values import arithmetic, by_name, calls, command_line, files, items, names, objects, presence
 from forklint.values.cost import MAX_STEPS, TOO_MUCH, Cost
 from forklint.values.model import (
     ABSENT,
@@ -323,12 +323,15 @@ def _text(evaluator: Evaluator, source: Expression) -> Found:
 def _either(evaluator: Evaluator, source: Expression) -> Found:
     node = source.node
     assert isinstance(node, ast.IfExp)  # noqa: S101 - FINDERS says so
+    entry = presence.find(evaluator, source)
+    if entry.known:
+        return entry
     test = evaluator.find(source.part(node.test))
     if isinstance(test.value, Constant):
         chosen = node.body if arithmetic.is_true(test.value) else node.orelse
         return evaluator.find(source.part(chosen)).after(by_default=test.by_default)
-    asked = arithmetic.question_in(test.value) or source.part(node.test)
-    truth = Conditions(evaluator.project, asked.module).truth(asked.node)
+    question = arithmetic.question_in(test.value) or source.part(node.test)
+    truth = Conditions(evaluator.project, question.module).truth(question.node)
     arms = ((node.body, truth.true), (node.orelse, truth.false))
     return agreed(evaluator.find(source.part(arm)).within(worlds) for arm, worlds in arms).after(
         by_default=test.by_default
