@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import time
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,10 @@ FORMS = {
         "X()()",
         "@X(1)\ndef f(): pass",
         "print(f'{X(1)}')",
+        "(X # why\r)(1)\r",
+        f"(X{' ' * 500}(1))",
+        f"(X  # {'-' * 500}\n (1))",
+        f"(X  # {'-' * 300}\n  # {'-' * 300}\n (1))",
     ],
     "imported": [
         "import X",
@@ -35,6 +40,7 @@ FORMS = {
         "from\\\n X import a",
         "a = 1; import X",
         "from a import (\n    b,  # important!\n    X,\n)",
+        "from a import ( # why!\r b,\r X)\r",
         f"from a import ({', '.join(f'name_{number}' for number in range(60))}, X)".replace(", ", ",\n"),
         f"from a import {', '.join(f'name_{number}' for number in range(60))}, X",
         f"from a import (\n    b,  # {'-' * 500}\n    X,\n)",
@@ -142,3 +148,15 @@ def test_every_term_of_a_file_is_found_in_its_bytes(folder: str) -> None:
         for kind in ("bound", "renamed", "imported", "class", "base", "call"):
             missed = [name for name in found[kind] if not may_have(kind, name, data)]
             assert not missed, (path, kind)
+
+
+@pytest.mark.parametrize("text", ["# foo\n", f"# foo\n{'#' * 300}\n{'#' * 300}\nx = 1\n"])
+@pytest.mark.parametrize("kind", ["call", "renamed", "imported"])
+def test_comments_that_hold_a_name_take_time_in_proportion(kind: str, text: str) -> None:
+    few, many = (text.encode() * number for number in (1_000, 10_000))
+    begin = time.process_time()
+    for _ in range(3):
+        may_have(kind, "foo", few)
+    middle = time.process_time()
+    may_have(kind, "foo", many)
+    assert time.process_time() - middle < 20 * max((middle - begin) / 3, 0.001)

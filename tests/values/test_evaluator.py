@@ -522,6 +522,22 @@ FILES = {
         "import json\nconf = json.load(x)\nask(conf['n'] if 'm' in conf else 4)",
         "json.load or 4",
     ),
+    "an entry that is set, where it is there": (
+        "import json\nconf = json.load(x)\nconf['n'] = 0\nask(conf['n'] if 'n' in conf else 4)",
+        "json.load or 4",
+    ),
+    "an entry that is set, or a default": (
+        "import json\nconf = json.load(x)\nconf['n'] = 0\nask(conf.get('n', 4))",
+        "?",
+    ),
+    "an entry where there is such an attribute": (
+        "conf = {'n': 4}\nask(conf['n'] if hasattr(conf, 'n') else 0)",
+        "4 or 0",
+    ),
+    "a function that is called like a builtin": (
+        "import json\nconf = json.load(x)\ndef hasattr(a, b): return True\nask(conf.n if hasattr(conf, 'n') else 4)",
+        "?",
+    ),
     "an entry where it is there": (CONF + "ask(conf.n if 'n' in conf else 5)\n--- conf.yaml\nn: 4\n", "4"),
     "an entry where its key is": (CONF + "ask(conf['n'] if 'n' in conf.keys() else 5)\n--- conf.yaml\nn: 4\n", "4"),
     "an entry that is got where it is there": (

@@ -9,12 +9,13 @@ from functools import cached_property
 
 from forklint.environment import loaded as execution
 from forklint.environment.importers import runs_before_import
-from forklint.environment.launching import function_of, is_handed_over, launches, serves
+from forklint.environment.launching import Launch, function_of, is_handed_over, launches, serves
 from forklint.environment.programs import runs_before
 from forklint.environment.reading import Reads
 from forklint.environment.restored import is_put_back, is_told_as_well
 from forklint.environment.settings import Setting, settings_in
 from forklint.environment.tables import environment_of
+from forklint.environment.used import is_used_next
 from forklint.knowledge.environment import Reader, Variable
 from forklint.project.guard import guard_of, is_for_type_checkers
 from forklint.project.index import Project
@@ -71,33 +72,18 @@ class _Judge:
             return []
         if not isinstance(home, ast.Module) and is_handed_over(project, module, home):
             return []
-        children = [launch for launch in launches(project, module) if serves(project, module, setting, launch)]
-        if any(launch.fresh for launch in children):
-            starts = [launch.call.lineno for launch in children if function_of(module, launch.call) is home]
-            return [late for late in found if self._is_used_here(late, min(starts, default=None))]
+        started = launches(project, module)
+        children = {launch.fresh for launch in started if serves(project, module, setting, launch)}
+        if True in children:
+            return [late for late in found if self._is_for_itself(late, started)]
         return [replace(late, forked=bool(children)) for late in found]
 
-    def _is_used_here(self, late: Late, end: int | None) -> bool:
-        """Whether the same function calls the library that was imported too early, once it has set the variable.
-
-        So it is set for this process, whatever the program starts. What stands below the row ``end`` does not count,
-        nor do threads, devices and torch, which processes use that the program starts.
-        """
-        library = late.event.cause.partition(".")[0] if late.event is not None and late.event.loaded else "torch"
-        if late.row.threads or library == "torch":
+    def _is_for_itself(self, late: Late, started: list[Launch]) -> bool:
+        """Whether a variable is meant for this process: it goes on to use the library that was imported too early."""
+        library = late.event.cause.partition(".")[0] if late.event is not None and late.event.loaded else ""
+        if library not in self._environment.used_alone:
             return False
-        row = late.setting.statement.lineno
-        home = function_of(self._module, late.setting.statement)
-        below = (node for node in nodes_below(home or self._module.tree) if isinstance(node, ast.Call))
-        return any(
-            row < call.lineno and (end is None or call.lineno < end)
-            for call in below
-            if function_of(self._module, call) is home and self._library(call) == library
-        )
-
-    def _library(self, call: ast.Call) -> str:
-        name = self._project.qualified(self._module, self._module.scope_at(call), call.func)
-        return name.partition(".")[0]
+        return is_used_next(self._project, self._module, late.setting.statement, library, started)
 
     def _is_repeated(self, late: Late) -> bool:
         """Whether the variable was set in time further up, for certain, and this leaves it as it is."""

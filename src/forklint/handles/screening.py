@@ -285,7 +285,9 @@ def _at_top(name: str) -> re.Pattern[bytes]:
 
 @cache
 def _any_of(names: frozenset[str]) -> re.Pattern[bytes]:
-    return re.compile(rf"\b(?:{'|'.join(sorted(names))})\b".encode())
+    letter = rb"[\w\x80-\xff]"
+    words = b"|".join(re.escape(name.encode()) for name in sorted(names))
+    return re.compile(rb"(?<!%s)(?:%s)(?!%s)" % (letter, words, letter))
 
 
 def _handed_on(name: str) -> bytes:

@@ -87,6 +87,8 @@ class Environment:
         self._added = tuple(_added(row) for row in extra)
         self.variables = (*self._added, *(_variable(row, readers) for row in own["variable"]))
         self.calls = {name: _calls(row) for name, row in own["calls"].items()}
+        self.used_alone = frozenset(own["used_alone"]["libraries"])
+        """Libraries whose use by a process tells that a variable is meant for it."""
         rows = own["launchers"]
         self.launchers = Launchers(
             functions=frozenset(rows["functions"]),

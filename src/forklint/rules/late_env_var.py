@@ -92,8 +92,8 @@ class LateEnvVar(Rule):
     Variables whose names come from a file (`load_dotenv()`, a configuration) or are bytes (`os.environb`) are unknown.
     If a run that sets a variable may also start programs or spawn processes, nothing is reported, since the variable
     may be meant for them, although a spawned rank has imported torch by the time it sets a variable for itself. It is
-    reported where the same function calls the library (not torch) below, before it starts anything: then it is meant
-    for this process, unless it is about threads.
+    reported where the same function goes on to call h5py, or a library of Hugging Face that was imported too early,
+    before it starts anything: then it is meant for this process.
 
     ## References
     - [threadpoolctl: setting the maximum size of thread pools](https://github.com/joblib/threadpoolctl#readme)

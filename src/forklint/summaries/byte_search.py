@@ -13,7 +13,8 @@ from forklint.summaries.summary import STAR, Summary
 from forklint.summaries.terms import BASE, BOUND, CALL, IMPORTED, LETTERS, RENAMED, WORD, Terms, terms, words
 
 LETTER = rb"[\w\x80-\xff]"
-BLANKS = rb"(?:[\s\\]|\#[^\n]*\n)*"
+COMMENT = rb"\#[^\n\r]*[\n\r]"
+BLANKS = rb"(?:[\s\\]|" + COMMENT + rb")*"
 """What may stand between two tokens."""
 BINDING = rb"(?:\b(?:def|class|import|as|for|type|case|lambda)\b|[\n\r;,(\[{*:=|'\")\]}]|\A)[ \t\f\\]*"
 """What stands before a name that a statement binds, or that ``__all__`` lists."""
@@ -26,13 +27,14 @@ AS = re.compile(BLANKS + rb"\bas\b")
 ALL_OF_IT = re.compile(rb"\bimport" + BLANKS + rb"\*")
 CALLED = re.compile(BLANKS + rb"(?:\)" + BLANKS + rb")*\(")
 END_OF_HEADER = re.compile(rb"\)\s*:")
-LISTED = rb"(?:[\s.,(\\*]|" + LETTER + rb"|\#[^\n]*\n)*\Z"
+LISTED = rb"(?:[\s.,(\\*]|" + LETTER + rb"|" + COMMENT + rb")*\Z"
 IMPORTING = re.compile(rb"(?:import|from)" + LISTED)
 """What stands before a name that is imported."""
-ONLY_LISTED = re.compile(rb"(?:[^\n]*\n)?" + LISTED)
+ONLY_LISTED = re.compile(rb"(?:[^\n\r]*[\n\r])?" + LISTED)
+UNFINISHED = re.compile(rb"(?:[\s\\)]|" + COMMENT + rb")*(?:\#[^\n\r]*)?\Z")
 NEAR = 400
-"""Bytes before a word that are looked at. Where they hold nothing but blanks, or but names after the first line,
-anything may stand before these."""
+"""Bytes before or behind a word that are looked at. Where they hold nothing but blanks, or but names after the first
+line, anything may stand before these, or behind them."""
 
 
 def holding(name: str) -> Callable[[bytes], bool]:
@@ -69,11 +71,11 @@ def _places(word: bytes, data: bytes) -> Iterator[int]:
 
 
 def _may_be_bound(data: bytes, start: int, end: int) -> bool:
-    return _stands_behind(BOUND, data, start) and AS.match(data, end) is None
+    return _stands_behind(BOUND, data, start) and AS.match(data[end : end + NEAR]) is None
 
 
 def _may_be_renamed(data: bytes, start: int, end: int) -> bool:
-    return AS.match(data, end) is not None or _stands_behind(RENAMED, data, start)
+    return _goes_on(AS, data, end) or _stands_behind(RENAMED, data, start)
 
 
 def _may_be_base(data: bytes, start: int, _end: int) -> bool:
@@ -83,12 +85,18 @@ def _may_be_base(data: bytes, start: int, _end: int) -> bool:
 
 
 def _may_be_called(data: bytes, _start: int, end: int) -> bool:
-    return CALLED.match(data, end) is not None
+    return _goes_on(CALLED, data, end)
 
 
 def _may_be_imported(data: bytes, start: int, _end: int) -> bool:
     near = data[max(0, start - NEAR) : start]
     return IMPORTING.search(near) is not None or (start > NEAR and ONLY_LISTED.match(near) is not None)
+
+
+def _goes_on(pattern: re.Pattern[bytes], data: bytes, end: int) -> bool:
+    """Whether a pattern may be found behind a word."""
+    near = data[end : end + NEAR]
+    return pattern.match(near) is not None or (len(near) == NEAR and UNFINISHED.match(near) is not None)
 
 
 def _stands_behind(kind: str, data: bytes, start: int) -> bool:

@@ -243,7 +243,9 @@ def _method_of_made(evaluator: Evaluator, source: Expression, func: ast.Attribut
         is_single = len(handed.positional) == 1 and not handed.open
         return evaluator.find(handed.positional[0]) if is_single else Found(Row(handed.positional, not handed.open))
     if value.name in listed("files", "readers") and func.attr in {"get", "pop"}:
-        return of_unread(evaluator, source, owner, argument(source.node, "default", 1))  # type: ignore[arg-type]
+        node = source.node
+        assert isinstance(node, ast.Call)  # noqa: S101 - the caller says so
+        return of_unread(evaluator, source, owner, argument(node, "key", 0), argument(node, "default", 1))
     row = starters().get(value.name)
     if row is not None and func.attr in row.chained:
         return owner
@@ -254,10 +256,15 @@ def _method_of_made(evaluator: Evaluator, source: Expression, func: ast.Attribut
     return Found(Made(given, source)) if given else command_line.method(source, value, func.attr)
 
 
-def of_unread(evaluator: Evaluator, source: Expression, owner: Found, default: ast.expr | None) -> Found:
+def of_unread(
+    evaluator: Evaluator, source: Expression, owner: Found, key: ast.expr | None, default: ast.expr | None
+) -> Found:
     """What ``get`` gives of settings that are read from a file that is not known: a part, or a count by default."""
     found = evaluator.find(source.part(default)) if default is not None else owner
     if numbers.verdict(arithmetic.number_of(found)) is numbers.Workers.SOME:
+        name = key.value if isinstance(key, ast.Constant) else None
+        if isinstance(name, str) and names.is_set_elsewhere(evaluator, source.module, name, frame=source.frame):
+            return NOTHING
         return found.after(by_default=True)
     return owner if found is owner or isinstance(found.value, Table) else NOTHING
 

@@ -26,11 +26,11 @@ def find(evaluator: Evaluator, source: Expression) -> Found:
     """What such an expression gives: the entry, or its default where no more is known; nothing for any other."""
     assert isinstance(source.node, ast.IfExp)  # noqa: S101 - the evaluator says so
     entry = _entry_of(source.node)
-    if entry is None:
+    if entry is None or not _is_builtin(evaluator, source, source.node):
         return NOTHING
     owner = evaluator.find(source.part(entry.mapping))
     if isinstance(owner.value, Made) and owner.value.name in listed("files", "readers"):
-        return calls.of_unread(evaluator, source, owner, entry.default)
+        return calls.of_unread(evaluator, source, owner, entry.key, entry.default)
     if isinstance(owner.value, (Table, Setting)):
         return calls.got(evaluator, source, owner, [entry.key, entry.default])
     return NOTHING
@@ -47,9 +47,18 @@ def _entry_of(node: ast.IfExp) -> Entry | None:
             there, default = default, there
     elif isinstance(test, ast.Call) and is_name(test.func, "hasattr") and len(test.args) == 2:
         mapping, key = test.args
+        if isinstance(there, ast.Subscript):
+            return None  # a mapping has not got its keys as attributes
     else:
         return None
     return Entry(mapping, key, default) if _takes(there, mapping, key) else None
+
+
+def _is_builtin(evaluator: Evaluator, source: Expression, node: ast.IfExp) -> bool:
+    """Whether the functions that a test calls are builtins, or methods."""
+    called = (one.func for one in ast.walk(node.test) if isinstance(one, ast.Call) and isinstance(one.func, ast.Name))
+    names = (evaluator.project.qualified(source.module, source.scope, one) for one in called)
+    return all(name.startswith("builtins.") for name in names)
 
 
 def _without_keys(mapping: ast.expr) -> ast.expr:
