@@ -13,7 +13,6 @@ from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS
 
-METHODS = (ast.FunctionDef, ast.AsyncFunctionDef)
 LEAVING = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 
 
@@ -57,7 +56,7 @@ def _run_now(statement: ast.stmt) -> Iterator[ast.AST]:
     while waiting:
         node = waiting.pop()
         yield node
-        if not isinstance(node, FUNCTIONS):
+        if not isinstance(node, (*FUNCTIONS, ast.Lambda)):
             waiting += ast.iter_child_nodes(node)
 
 
@@ -69,7 +68,7 @@ def _starting(project: Project, module: Module, launches: Sequence[Launch]) -> C
             name = getattr(definition, "name", "")
             found |= {name, *leading.get(name, ())} - {""}
     classes = (one for one in nodes_below(module.tree) if isinstance(one, ast.ClassDef) and one.name in found)
-    return found.union(one.name for facts in classes for one in facts.body if isinstance(one, METHODS))
+    return found.union(one.name for facts in classes for one in facts.body if isinstance(one, FUNCTIONS))
 
 
 def _name(node: ast.AST) -> str | None:

@@ -20,7 +20,9 @@ class Search:
     @staticmethod
     def of(pattern: re.Pattern[bytes], words: tuple[bytes, ...] = ()) -> Search:
         """Look for a pattern."""
-        return Search(f"{pattern.flags}:{pattern.pattern.decode('latin-1')}", words)
+        search = Search(f"{pattern.flags}:{pattern.pattern.decode('latin-1')}", words)
+        search.__dict__["pattern"] = pattern  # so that it is not compiled again
+        return search
 
     @staticmethod
     def read(text: str, words: Collection[str]) -> Search:

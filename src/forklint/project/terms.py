@@ -73,6 +73,7 @@ class TermIndex:
         is_known = self._library is not None or self._searches > MANY or self._project.is_mostly_summarised
         if is_known or kind == PATH_ROOT:
             return len(self.where(kind, name)) > most
+        self._searches += 1
         self._project.questions.note(("holds", kind, name))
         return next(islice(self._searched(kind, name), most, None), None) is not None
 
