@@ -12,9 +12,9 @@ from pathlib import Path
 
 from forklint.config import SettingsFinder
 from forklint.engine import Options
-from forklint.fixing import fix
+from forklint.fixing import applicable, fix
 from forklint.linters import Linters
-from forklint.model import Finding
+from forklint.model import FileReport, Finding
 from forklint.rules import registry
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -131,20 +131,31 @@ def linters(*, preview: bool = True) -> Linters:
     return Linters(SettingsFinder(PREVIEW if preview else {}), Options())
 
 
+def reports(files: list[Path], *, screen: bool = True, with_fixes: bool = False) -> dict[Path, FileReport]:
+    """Lint files in this process, as one project."""
+    fresh = Linters(SettingsFinder(PREVIEW), Options(screen=screen, with_fixes=with_fixes))
+    return {file: fresh.of(file).lint(file) for file in files}
+
+
+def found_in(report: FileReport) -> set[tuple[Place, str, str]]:
+    """Place, code and cells of each finding of a report."""
+    assert all(one.subject for one in report.findings if one.code != "FKL002"), "a finding about nothing"
+    return {(_place(one), one.code, " ".join(sorted(map(str, one.cells)))) for one in report.findings}
+
+
 def lint(files: list[Path], *, screen: bool = True) -> dict[Path, set[tuple[Place, str, str]]]:
     """Lint files in this process: place, code and cells of each finding by file."""
-    found = {}
-    fresh = Linters(SettingsFinder(PREVIEW), Options(screen=screen, with_fixes=False))
-    for file in files:
-        report = fresh.of(file).lint(file)
-        assert all(one.subject for one in report.findings if one.code != "FKL002"), f"{file}: a finding about nothing"
-        found[file] = {(_place(f), f.code, " ".join(sorted(map(str, f.cells)))) for f in report.findings}
-    return found
+    return {file: found_in(report) for file, report in reports(files, screen=screen).items()}
 
 
 def _place(finding: Finding) -> Place:
     cell, row = finding.notebook_cell, finding.span.row
     return row if cell is None else f"cell {cell}:{row}"
+
+
+def is_fixable(report: FileReport) -> bool:
+    """Whether ``--fix --unsafe-fixes`` has anything to do."""
+    return any(applicable(one, unsafe=True) for one in report.findings)
 
 
 def fixed_text(file: Path) -> str:

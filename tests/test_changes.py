@@ -295,14 +295,14 @@ def test_lines_that_are_kept_change_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     """What is left out because its lines are as they were, is what a comparison of all nodes finds equal."""
     dice = random.Random(1)
     parsable = 0
-    for path in [path for path in FILES if path.stat().st_size]:
+    for path in [path for path in FILES if path.stat().st_size][::3]:
         states = [state_of(path, text.encode()) for text in _before_and_after(path, dice)]
         quick = set(changed(path, *states))
         with monkeypatch.context() as patch:
             patch.setattr(changes, "_kept", lambda *_: None)
             assert quick == set(changed(path, *states)), path
         parsable += states[1].tree is not None
-    assert parsable > len(FILES) // 3
+    assert parsable > len(FILES) // 9
 
 
 def _before_and_after(path: Path, dice: random.Random) -> tuple[str, str]:

@@ -5,15 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixture_cases import Case, Place, all_cases, expected, fixed_text, lint, missed, outcome_of
+from fixture_cases import (
+    Case,
+    Place,
+    all_cases,
+    expected,
+    fixed_text,
+    found_in,
+    is_fixable,
+    lint,
+    missed,
+    outcome_of,
+    reports,
+)
 
 from forklint.rules import registry
 
 CASES = all_cases()
 BAD = [case for case in CASES if not case.good]
-UNSCREENED = set(CASES[::3])
-UNSCREENED_IN_SOAK = [case for case in CASES if case not in UNSCREENED]
-"""Linted without screens, too: a third of them here, the others where there is time."""
+FIXED = [case for case in BAD if any(outcome_of(file).exists() for file in case.files)]
 MISSES = [case for case in BAD if any(missed(file) for file in case.files)]
 
 
@@ -27,14 +37,15 @@ def compare(found: set[tuple[Place, str, str]], wanted: set[tuple[Place, str, st
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_findings_are_the_expected_ones(case: Case, tmp_path: Path) -> None:
+    """What has no recorded outcome is left alone by fixes."""
     files = case.copy_to(tmp_path)
-    found = lint(files)
+    found = reports(files, with_fixes=not case.good)
     assert not case.good or not any(expected(file) for file in case.files), "a good fixture expects nothing"
     for original, copy in zip(case.files, files, strict=True):
-        surplus, missing = compare(found[copy], expected(original))
+        surplus, missing = compare(found_in(found[copy]), expected(original))
         assert (surplus, missing) == (set(), set()), f"{original}: not expected {surplus}, not found {missing}"
-    if case in UNSCREENED:
-        assert found == lint(files, screen=False), "without screens"
+        if is_fixable(found[copy]) and not outcome_of(original).exists():
+            assert fixed_text(copy) == original.read_bytes().decode()
 
 
 @pytest.mark.parametrize("case", MISSES, ids=lambda case: case.id)
@@ -47,8 +58,12 @@ def test_what_is_known_to_be_missed_is_a_known_limit(case: Case) -> None:
             assert (place, code) not in {item[:2] for item in expected(file)}, f"{file}: expected and missed"
 
 
-@pytest.mark.soak
-@pytest.mark.parametrize("case", UNSCREENED_IN_SOAK, ids=lambda case: case.id)
+def some_here(cases: list[Case], every: int) -> list:
+    """Every so many of the cases as they are; the others where there is time."""
+    return [pytest.param(case, marks=[pytest.mark.soak] * (n % every > 0)) for n, case in enumerate(cases)]
+
+
+@pytest.mark.parametrize("case", some_here(CASES, 6), ids=lambda case: case.id)
 def test_screens_change_nothing(case: Case, tmp_path: Path) -> None:
     files = case.copy_to(tmp_path)
     assert lint(files) == lint(files, screen=False)
@@ -62,31 +77,18 @@ def by_returns(files: list[Path]) -> list[Path]:
     return files
 
 
-@pytest.mark.parametrize("case", BAD[::4], ids=lambda case: case.id)
+@pytest.mark.parametrize("case", some_here(BAD, 10), ids=lambda case: case.id)
 def test_line_ends_change_nothing(case: Case, tmp_path: Path) -> None:
     files = case.copy_to(tmp_path)
     assert lint(files) == lint(by_returns(files))
 
 
-UNFIXED = {case for case in BAD if not any(outcome_of(file).exists() for file in case.files)}
-"""Without a fix that changes anything; every third of them here, the others where there is time."""
-
-
-@pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(case, marks=[pytest.mark.soak] * (case in UNFIXED and number % 3 > 0))
-        for number, case in enumerate(BAD)
-    ],
-    ids=lambda case: case.id,
-)
+@pytest.mark.parametrize("case", FIXED, ids=lambda case: case.id)
 def test_fix_leaves_what_stands_beside_it(case: Case, tmp_path: Path) -> None:
     files = case.copy_to(tmp_path)
     for original, copy in zip(case.files, files, strict=True):
-        outcome = outcome_of(original)
-        wanted = outcome if outcome.exists() else original
-        text = fixed_text(copy)
-        assert text == wanted.read_bytes().decode()
-        if outcome.exists():
+        if outcome_of(original).exists():
+            text = fixed_text(copy)
+            assert text == outcome_of(original).read_bytes().decode()
             copy.write_bytes(text.encode())
             assert fixed_text(copy) == text, "a second pass changes something"

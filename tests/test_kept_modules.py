@@ -55,7 +55,7 @@ def test_it_says_what_a_new_one_says() -> None:
     modules = {path: module(data) for path, data in texts.items()}
     for one in modules.values():
         told(one.scope), places(one), one.classes, one.functions, one.ordinals, numbers(one), one.reads("self")
-    for _ in range(60):
+    for _ in range(24):
         kind, path, data = typist.edit()
         texts[path], known, new = data, modules[path], module(data)
         edited(known, data)

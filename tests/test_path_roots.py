@@ -22,7 +22,6 @@ from forklint.summaries import codec, path_roots, reading
 from forklint.summaries.path_roots import CWD, FILE, SETUP
 from forklint.summaries.summary import PathRoot
 
-FIXTURES = Path(__file__).parent / "fixtures" / "FKL301_handle_in_init"
 BASE = "from torch.utils.data import Dataset\n\n\nclass Base(Dataset):\n    pass\n"
 PATHS = """\
 import os
@@ -436,7 +435,7 @@ def test_many_files_without_a_marker_are_searched_for_path_roots(forklint, tmp_p
     package = tmp_path / "words"
     package.mkdir()
     (package / "__init__.py").touch()
-    hazard = (FIXTURES / "bad_lmdb_recognition.py").read_text(encoding="utf-8")
+    hazard = WORDS.replace("import paths\nfrom bases import Base", "from torch.utils.data import Dataset as Base")
     for number in range(40):
         (package / f"data{number}.py").write_text(f"import readers{number}.lines\n{hazard}", encoding="utf-8")
     for cache in ([], ["--no-cache"]):

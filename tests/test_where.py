@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixture_cases import FIXTURES, all_cases, lint
+from fixture_cases import FIXTURES
 
 from forklint.config import SettingsFinder
 from forklint.incremental.gathering import GatheredLibrary, gather
@@ -31,7 +31,11 @@ def all_terms(made: Project) -> set[tuple[str, str]]:
     return {(kind, name) for path in made.all_files() for kind, names in made.terms.of(path).items() for name in names}
 
 
-@pytest.mark.parametrize("root", FOLDERS, ids=lambda root: root.name.partition("_")[0])
+@pytest.mark.parametrize(
+    "root",
+    [pytest.param(root, marks=[pytest.mark.soak] * (n % 4 > 0)) for n, root in enumerate(FOLDERS)],
+    ids=lambda root: root.name.partition("_")[0],
+)
 def test_both_ways_give_the_same_files(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(terms, "MANY", 10**9)  # or the search would give way to a gathering of its own
     searched, known = project(root), project(root, gathered(root))
@@ -96,14 +100,3 @@ def test_an_edit_is_seen_both_ways() -> None:
         made.replace(one, b"Quux = 1\n")
         assert made.where("class", "Quux") == (other,)
         assert made.where("word", "Quux") == (one, other)
-
-
-@pytest.mark.parametrize(
-    "part", [pytest.param(slice(0, None, 24), id="some"), pytest.param(slice(None), id="all", marks=pytest.mark.soak)]
-)
-def test_no_screen_hides_a_finding(tmp_path: Path, part: slice) -> None:
-    for number, case in enumerate(all_cases()[part]):
-        folder = tmp_path / f"{number:04}"
-        folder.mkdir()
-        files = case.copy_to(folder)
-        assert lint(files) == lint(files, screen=False), case.id
