@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
+from forked_command import SERVER
 from needed import need_torch
+from proven import environment
 
 from forklint.cli.files import interpreter
-from forklint.verify.doctor import PROBE, Environment, probe
+from forklint.verify.doctor import PROBE, Environment
 
 
 @pytest.fixture(scope="module")
 def here() -> Environment:
-    return probe(Path(sys.executable))
+    return environment()
 
 
 def with_facts(environment: Environment, **changed: Any) -> list[str]:
@@ -33,13 +37,14 @@ def with_facts(environment: Environment, **changed: Any) -> list[str]:
     return list(Environment(facts).risks())
 
 
-def test_the_table_is_of_this_interpreter(forklint, tmp_path: Path) -> None:
+def test_the_table_is_of_this_interpreter_and_few_open_files_are_a_risk_and_an_exit_code(tmp_path: Path) -> None:
     need_torch()
-    done = forklint("doctor", cwd=tmp_path, env={"OMP_NUM_THREADS": "3"})
+    variables = {**os.environ, "NO_COLOR": "1", "OMP_NUM_THREADS": "3"}
+    done = SERVER.run(["doctor"], tmp_path, variables, None, 120, {resource.RLIMIT_NOFILE: 256})
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "the limit of open files is 256" in done.stdout
     rows = dict(line.split(None, 1) for line in done.stdout.splitlines() if "  " in line)
-    import torch
-
-    assert rows["torch"] == torch.__version__
+    assert rows["torch"] == version("torch")
     assert rows["python"].startswith(f"{sys.version.split()[0]} (")
     assert rows["OMP_NUM_THREADS"] == "3"
     assert int(rows["cores"]) <= (os.cpu_count() or 1)
@@ -52,14 +57,6 @@ def test_json_has_the_same_facts_and_the_risks(forklint, tmp_path: Path) -> None
     assert found["torch"]["version"]
     assert done.returncode == (1 if found["risks"] else 0)
     assert {"fork", "spawn", "forkserver"} == set(found["start_methods"]["all"])
-
-
-def test_few_open_files_are_a_risk_and_an_exit_code(tmp_path: Path) -> None:
-    need_torch()
-    command = f"ulimit -n 256; exec {sys.executable} -m forklint doctor"
-    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert "the limit of open files is 256" in done.stdout
 
 
 @pytest.mark.parametrize(

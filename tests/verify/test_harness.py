@@ -103,7 +103,7 @@ journal.record("seen", mine=mine.__name__, asked="torch.utils.data.dataloader" i
 
 
 def test_leaves_import_hooks_and_the_sitecustomize_of_others_alone(tmp_path: Path) -> None:
-    pytest.importorskip("torch")
+    need_torch()
     site = tmp_path / "site"
     site.mkdir()
     (site / "sitecustomize.py").write_text("import sys\nsys.own = __name__\n")

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from needed import need_torch
 from proven import environment, findings
 from trial_making import make
 
@@ -261,7 +262,7 @@ if __name__ == "__main__":
 
 @pytest.mark.soak
 def test_a_script_that_writes_its_data_first_is_confirmed_and_leaves_nothing(command, tmp_path: Path) -> None:
-    pytest.importorskip("torch")
+    need_torch()
     (tmp_path / "train.py").write_text(TRAIN)
     (tmp_path / "runs.log").write_text("before")
     before = snapshot(tmp_path)

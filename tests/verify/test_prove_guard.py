@@ -40,13 +40,25 @@ def verdict(command, tmp_path: Path):
     return run
 
 
-def test_no_guard_is_confirmed_under_spawn_and_nothing_is_trained(verdict, tmp_path: Path) -> None:
+@pytest.mark.parametrize("methods", [("fork", "spawn"), pytest.param((), marks=pytest.mark.soak)])
+def test_no_guard_is_confirmed_under_spawn_and_nothing_is_trained(
+    verdict, tmp_path: Path, methods: tuple[str, ...]
+) -> None:
     need_torch()
-    (found,) = verdict(LOADER.format(guard="", indent="").replace("loader =", BEFORE))
+    words = [word for method in methods for word in ("--start-method", method)]
+    (found,) = verdict(LOADER.format(guard="", indent="").replace("loader =", BEFORE), *words)
     assert found["verdict"] == "confirmed"
     assert "under spawn, at train.py:12" in found["evidence"]
     assert not (tmp_path / "trained").exists()
     assert "bootstrapping phase" in found["evidence"]
+    cells = {"fork": "control", "spawn": "confirmed"} | ({} if methods else {"forkserver": "confirmed"})
+    assert found["details"]["cells"] == cells
+
+
+def test_a_process_without_a_guard_is_confirmed_under_spawn_and_forkserver(verdict) -> None:
+    """Without torch, which takes each process of the other most of its time."""
+    (found,) = verdict("import multiprocessing\n\nmultiprocessing.Process(target=print).start()\n")
+    assert found["verdict"] == "confirmed"
     assert found["details"]["cells"] == {"fork": "control", "spawn": "confirmed", "forkserver": "confirmed"}
 
 

@@ -197,13 +197,10 @@ def test_lazy_handle_is_refuted(tmp_path: Path) -> None:
 
 
 HEALTHY = ["augmented", "generator", "counter", "cache", "stream-lazy"]
-QUICK = ["counter"]
-"""What generator and counter show is shown by `file-and-generator` and `file-and-first` too, below."""
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.soak] * (name not in QUICK)) for name in HEALTHY]
-)
+@pytest.mark.soak
+@pytest.mark.parametrize("name", HEALTHY)
 def test_healthy_code_is_never_confirmed(name: str, tmp_path: Path) -> None:
     pytest.importorskip("numpy")
     assert in_spite(name, tmp_path, start_methods=("fork",)).verdict() == "refuted"

@@ -51,7 +51,7 @@ SEEN = {
     "PYTHONUNBUFFERED": "torch",
 }
 """A variable of each row, and what reads it."""
-FAST = {"TORCH_SHOW_CPP_STACKTRACES", "HDF5_USE_FILE_LOCKING"}
+FAST = {"HDF5_USE_FILE_LOCKING"}
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from needed import need_torch
 from trial_making import MEMORY, within
 
 pytestmark = pytest.mark.skipif(not MEMORY.is_dir(), reason="elsewhere shared memory cannot be listed")
@@ -163,7 +164,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 @pytest.mark.soak
 @pytest.mark.parametrize("strategy", ["file_system", "file_descriptor"])
 def test_tensors_shared_by_torch(observe, strategy):
-    pytest.importorskip("torch")
+    need_torch()
     seen = observe(TORCH.format(strategy=strategy))
     assert seen.ending.signal == "SIGKILL"
     (record,) = seen.of("names")

@@ -99,6 +99,7 @@ def make_loaders(path):
 """
 
 
+@pytest.mark.soak
 def test_factory(folder: Path) -> None:
     (folder / "loading.py").write_text(FACTORY)
     (finding,) = findings(folder)

@@ -90,9 +90,9 @@ def test_a_loader_without_workers_is_not_blamed(suspect) -> None:
 
 
 HEALTHY = [
-    ('import os\nos.environ["OMP_NUM_THREADS"] = "1"\nimport torch\n', 2, "FKL101", "refuted"),
+    ('import os\nos.environ["HDF5_USE_FILE_LOCKING"] = "FALSE"\nimport h5py\n', 2, "FKL101", "refuted"),
     (
-        'import os, subprocess, torch\nos.environ["OMP_NUM_THREADS"] = "1"\nsubprocess.run(["./train"])\n',
+        'import os, subprocess, h5py\nos.environ["HDF5_USE_FILE_LOCKING"] = "1"\nsubprocess.run(["./train"])\n',
         2,
         "FKL101",
         "inconclusive",

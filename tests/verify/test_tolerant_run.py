@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from needed import need_torch
+from proven import environment
 
 from tests.verify.tolerant_trial import raised, run, stood_in
 
@@ -172,7 +173,7 @@ print(args.mode, isinstance(args.workers, int), is_stand_in(args.workers), is_st
     assert shown(tmp_path, text) == "train True True True 4 False 1 []\n"
 
 
-def test_cuda_that_is_not_there_runs_on_the_cpu(tmp_path: Path) -> None:
+def test_cuda_that_is_not_there_runs_on_the_cpu_and_a_process_group_has_one_rank(tmp_path: Path) -> None:
     need_torch()
     text = """
 import torch
@@ -180,10 +181,14 @@ net = torch.nn.Linear(2, 2).cuda()
 x = torch.ones(1, 2, device="cuda").to("cuda:0")
 torch.cuda.set_device(0)
 print(net(x).shape, x.device, torch.cuda.is_available())
+import os, torch.distributed as dist
+rank = int(os.environ["LOCAL_RANK"])
+dist.init_process_group("nccl", init_method="env://")
+print(rank, dist.get_world_size(), dist.get_rank())
 """
-    if __import__("torch").cuda.is_available():
+    if environment().has_cuda:
         pytest.skip("there is a card")
-    assert shown(tmp_path, text) == "torch.Size([1, 2]) cpu False\n"
+    assert shown(tmp_path, text) == "torch.Size([1, 2]) cpu False\n0 1 0\n"
 
 
 @pytest.mark.parametrize("task", ["guard", pytest.param("", marks=pytest.mark.soak)])
@@ -198,23 +203,10 @@ def twice(x):
 torch.nn.Linear(2, 2).compile()
 print(twice(3) if "torch._inductor.compile_fx" not in sys.modules else "loaded")
 """
-    if not hasattr(__import__("torch"), "compile"):
-        pytest.skip("this torch compiles nothing")
     seen = run(tmp_path, text, task=task, call={"file": str(tmp_path / "other.py"), "first": 1, "last": 1})
     assert seen.output == ("6\n" if task else "loaded\n")
     skipped = [(one["what"], one["why"]) for one in seen.of("stood-in") if one["of"] == "statement"]
     assert skipped == ([("torch.compile", "skipped")] if task else []), "the report names what did not run"
-
-
-def test_a_process_group_has_one_rank(tmp_path: Path) -> None:
-    need_torch()
-    text = """
-import os, torch.distributed as dist
-rank = int(os.environ["LOCAL_RANK"])
-dist.init_process_group("nccl", init_method="env://")
-print(rank, dist.get_world_size(), dist.get_rank())
-"""
-    assert shown(tmp_path, text) == "0 1 0\n"
 
 
 def test_a_script_finds_its_package_from_another_folder(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click import unstyle
 from handle_projects import write
+from needed import need_torch
 from proven import findings, forced, prove
 
 from forklint.report import verdicts
@@ -86,7 +87,7 @@ def test_a_project_that_forks_alone_is_tried_by_fork_alone(command, tmp_path: Pa
 @pytest.mark.soak
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the treatment is fork")
 def test_the_budget_is_how_long_a_race_is_provoked(tmp_path: Path) -> None:
-    pytest.importorskip("torch")
+    need_torch()
     write("sqlite", tmp_path)
     (finding,) = findings(tmp_path)
     hasty, patient = (prove(finding, tmp_path, start_methods=("fork",), provoking=time) for time in (0, 3))
@@ -99,7 +100,7 @@ def test_the_budget_is_how_long_a_race_is_provoked(tmp_path: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the treatment is fork")
 def test_warnings_that_are_errors_do_not_end_a_trial(tmp_path: Path) -> None:
     """Such as that of more workers than cores, which is wanted here."""
-    pytest.importorskip("torch")
+    need_torch()
     qualname, attribute = write("lazy", tmp_path)
     text = (tmp_path / "data.py").read_text()
     (tmp_path / "data.py").write_text("import warnings\nwarnings.simplefilter('error', UserWarning)\n" + text)
