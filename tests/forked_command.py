@@ -67,10 +67,12 @@ class Server:
         text: str | None,
         timeout: float,
         limits: Mapping[int, int] | None = None,
+        first: str = "",
     ) -> subprocess.CompletedProcess[str]:
         """Run the command to its end, with ``text`` as its standard input; as ``subprocess.run`` does.
 
-        ``limits`` are those of ``resource.setrlimit``, by resource.
+        ``limits`` are those of ``resource.setrlimit``, by resource; ``first`` is a program that runs in the process of
+        the command before it.
         """
         with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
             given.write((text or "").encode())
@@ -83,6 +85,7 @@ class Server:
                 "variables": dict(variables),
                 "umask": mask,
                 "limits": list((limits or {}).items()),
+                "first": first,
             }
             descriptors = [stream.fileno() for stream in (given, out, errors)]
             socket.send_fds(self._socket, [json.dumps(request).encode()], descriptors)
@@ -192,6 +195,7 @@ def main() -> None:
     os.environ.update(request["variables"])
     tempfile.tempdir = None
     sys.argv[:] = ["forklint", *request["arguments"]]
+    exec(request["first"], {})
     try:
         command(prog_name="forklint")
     except SystemExit as error:

@@ -209,19 +209,19 @@ def test_it_goes_with_fixes_formats_and_comments(forklint, project: Path, known:
 
 
 def test_updates_at_once_lose_nothing(project: Path) -> None:
-    files = [project / "src" / f"data{number}.py" for number in range(5)]
+    files = [project / "src" / f"data{number}.py" for number in range(3)]
     for file in files:
         file.write_text(HAZARD)
     command = [sys.executable, "-m", "forklint", *KNOWN, "--update-baseline"]
     runs = [
         subprocess.Popen([*command, file], cwd=project, stderr=subprocess.PIPE, text=True)
-        for file in (*files, project / "src", *files[:2])
+        for file in (*files, project / "src", files[0])
     ]
     for run in runs:
         error = run.communicate(timeout=60)[1]
         assert (run.returncode, error.count("\n")) == (0, 1), error
     assert {row["path"] for row in rows(project / "known.json")} >= {f"src/{file.name}" for file in files}
-    assert len(rows(project / "known.json")) == 7
+    assert len(rows(project / "known.json")) == 5
     assert sorted(path.name for path in project.iterdir()) == [".forklint_cache", "known.json", "pyproject.toml", "src"]
 
 

@@ -130,7 +130,12 @@ def test_the_demo_goes_from_a_crash_to_a_fixed_file(tmp_path: Path, monkeypatch,
     assert "No finding of this project fits." in steps[3]
 
 
-def test_the_readme_shows_what_the_command_prints(forklint) -> None:
+def test_the_readme_shows_what_the_command_prints(example: Path, forklint) -> None:
+    """In a folder with the settings and one package of this one, which is all that matters for what is printed."""
+    for name in ("bench", "pyproject.toml"):
+        copy = shutil.copy if name.endswith(".toml") else shutil.copytree
+        copy(EXAMPLES.parent / name, example.parent / name)
     shown = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
-    printed = forklint("examples/ocr/data.py", cwd=EXAMPLES.parent).stdout.partition("\nFound")[0]
+    printed = forklint("examples/ocr/data.py", cwd=example.parent).stdout.partition("\nFound")[0]
+    assert "FKL301" in printed
     assert printed.strip() in shown

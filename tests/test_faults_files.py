@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from faulty_calls import HAZARD, SCENARIOS, can_trace, faults, files, ran
+from forked_command import SERVER
 
 FIXING = ("--fix", "--unsafe-fixes", "--no-cache", "--output-format", "concise")
 MEANWHILE = """
-import os, pathlib, shutil, sys
-sys.argv = ["forklint", *{arguments!r}]
+import os, pathlib, shutil
 from forklint import fixing
 write = fixing.write_atomically
 def meanwhile(path, *rest):
@@ -23,8 +22,6 @@ def meanwhile(path, *rest):
         {change}
     return write(path, *rest)
 fixing.write_atomically = meanwhile
-from forklint.cli import main
-main()
 """
 
 
@@ -36,8 +33,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def fixed_meanwhile(folder: Path, change: str) -> subprocess.CompletedProcess[str]:
-    code = MEANWHILE.format(arguments=[*FIXING, "."], change=change)
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
+    done = SERVER.run([*FIXING, "."], folder, os.environ, None, 60, first=MEANWHILE.format(change=change))
     assert "Traceback" not in done.stderr + done.stdout, done.stderr
     return done
 
@@ -80,22 +76,18 @@ def test_a_folder_that_goes_away_between_reading_and_writing(folder: Path) -> No
 # ---------------------------------------------------------------- clocks
 
 SHIFTED = """
-import sys, time
-sys.argv = ["forklint", "--output-format", "json", "."]
+import time
 real, shift = time.time_ns, {shift}
 time.time_ns = lambda: real() + shift * 10**9
 time.time = lambda: time.time_ns() / 1e9
-from forklint.cli import main
-main()
 """
 DAY = 86_400
 
 
 def codes(folder: Path, shift: int = 0) -> list[str]:
     """What a run finds whose clock is off by so many seconds."""
-    done = subprocess.run(
-        [sys.executable, "-c", SHIFTED.format(shift=shift)], cwd=folder, capture_output=True, text=True, check=False
-    )
+    words = ["--output-format", "json", "."]
+    done = SERVER.run(words, folder, os.environ, None, 60, first=SHIFTED.format(shift=shift))
     assert done.returncode in {0, 1}, done.stderr
     return [Path(one["filename"]).name for one in json.loads(done.stdout)]
 

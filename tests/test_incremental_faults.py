@@ -149,25 +149,22 @@ def test_a_changed_rule_is_another_version(monkeypatch: pytest.MonkeyPatch, tmp_
     assert identity.program() != before
 
 
-def run(project: Path, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+def run(project: Path, *arguments: str, limits: dict[int, int] | None = None) -> subprocess.CompletedProcess[str]:
     words = list(map(str, arguments if "clean" in arguments else ("--output-format", "json", *arguments)))
-    if not options and SERVER.can_run(os.environ):
-        return SERVER.run(words, project, os.environ, None, 120)
-    command = [sys.executable, "-m", "forklint", *words]
-    return subprocess.run(command, cwd=project, capture_output=True, text=True, check=False, timeout=120, **options)
+    return SERVER.run(words, project, os.environ, None, 120, limits)
+
+
+FULL = {resource.RLIMIT_FSIZE: 20_000}
+"""No file takes more bytes: a report fits, a store does not."""
 
 
 def test_a_full_disk(project: Path) -> None:
     expected = run(project, "--no-cache")
-
-    def fill() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))
-
-    full = run(project, "-v", preexec_fn=fill)
+    full = run(project, "-v", limits=FULL)
     assert (full.returncode, full.stdout) == (1, expected.stdout)
     assert "results are not cached" in full.stderr
     assert "cannot be written" in full.stderr
-    assert run(project, preexec_fn=fill).stderr == expected.stderr
+    assert run(project, limits=FULL).stderr == expected.stderr
     assert run(project).stdout == expected.stdout
     assert store_of(project).exists()
 
@@ -176,8 +173,7 @@ def test_a_full_disk_leaves_what_was_kept(project: Path) -> None:
     run(project)
     before = store_of(project).read_bytes()
     write(project / "words/base.py", "")
-    limit = (resource.RLIMIT_FSIZE, (300, 300))
-    assert run(project, preexec_fn=lambda: resource.setrlimit(*limit)).stdout == run(project, "--no-cache").stdout
+    assert run(project, limits=FULL).stdout == run(project, "--no-cache").stdout
     assert store_of(project).read_bytes() == before
 
 

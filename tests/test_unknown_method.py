@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from fixture_cases import FIXTURES, lint, linters
+from needed import need_torch
 
 from forklint.knowledge import table
 from forklint.knowledge.removed import removed_from
@@ -87,7 +88,7 @@ print(json.dumps(answers))
 
 def run_all(scripts: list[Path]) -> dict[str, str]:
     """What each script raises, "" for nothing; all in one process, since torch takes seconds to import."""
-    pytest.importorskip("torch")
+    need_torch()
     command = [sys.executable, "-B", "-c", RUN, *map(str, scripts)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
@@ -122,7 +123,7 @@ def test_what_is_spared_runs() -> None:
 
 
 def test_the_class_in_another_module_lacks_it_and_has_the_one_offered() -> None:
-    pytest.importorskip("torch")
+    need_torch()
     looks = [
         ("gan.trainer", "GANTrainer", "generate_synthetic_data"),
         ("gan.trainer", "GANTrainer", "generate_sample"),
@@ -374,7 +375,7 @@ print(json.dumps([torch.__version__, names]))
 
 
 def test_the_names_are_those_of_the_torch_that_is_installed() -> None:
-    pytest.importorskip("torch")
+    need_torch()
     modules = ["torch", "torch.nn", "torch.nn.functional", "torch.utils.data", "torch.optim", "torch.cuda"]
     classes = ["torch.nn.Module", "torch.nn.Conv2d", "torch.optim.Adam", "torch.utils.data.DataLoader", "torch.Tensor"]
     command = [sys.executable, "-c", NAMES, *modules, *classes]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from fixture_cases import fixed_text, lint, linters
+from needed import need_torch
 
 from forklint.environment import loaded
 from forklint.model import Applicability
@@ -327,7 +328,7 @@ if __name__ == "__main__":
 def test_the_fixed_script_has_the_threads_it_asks_for(tmp_path: Path) -> None:
     """On a machine with one core there is nothing to see: then both have one thread."""
     pytest.importorskip("threadpoolctl")
-    pytest.importorskip("torch")
+    need_torch()
 
     def run(text: str) -> dict[str, float]:
         (tmp_path / "train.py").write_text(text, encoding="utf-8")
@@ -366,7 +367,7 @@ RUN = [
 
 @pytest.mark.parametrize("name", RUN)
 def test_a_fixed_fixture_runs_as_before(name: str, tmp_path: Path) -> None:
-    pytest.importorskip("torch")
+    need_torch()
     source = FIXTURE / name
     shutil.copytree(source.parent if "/" in name else FIXTURE, tmp_path / "code")
     outcome, folder = source.with_suffix(".fixed.py"), tmp_path / "code"

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from needed import need_torch
 
 SCRIPT = """
 import json, sys
@@ -43,7 +44,7 @@ if __name__ == "__main__":
 @pytest.mark.soak
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_persistent_workers_never_see_it_and_others_in_the_next_epoch(method: str, tmp_path: Path) -> None:
-    pytest.importorskip("torch")
+    need_torch()
     if sys.platform != "linux" and method == "fork":
         pytest.skip("workers are forked on Linux")
     script = tmp_path / "epochs.py"

@@ -178,7 +178,7 @@ def test_pickle_refuses_the_modules_of_the_table(name: str) -> None:
 
 @pytest.mark.soak
 def test_samplers_generators_and_class_attributes_stay_with_the_parent(tmp_path: Path) -> None:
-    pytest.importorskip("torch")
+    need_torch()
     script = tmp_path / "stays.py"
     script.write_text(STAYS)
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120, check=False)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from lsp_client import Client, Json, applied, serving, span
+from needed import need_torch
 from server_project import DATA
 
 ROW, START = 6, 8
@@ -145,7 +145,7 @@ def place_of(client: Client, uri: str) -> Json:
 
 def test_a_finding_is_verified_when_the_user_asks(project: Path) -> None:
     """The real command runs for some seconds."""
-    pytest.importorskip("torch")
+    need_torch()
     (project / "data.py").write_text(RUNNABLE)
     with serving(project) as client:
         uri = client.open("data.py")
