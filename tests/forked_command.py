@@ -69,13 +69,27 @@ class Server:
         limits: Mapping[int, int] | None = None,
         first: str = "",
     ) -> subprocess.CompletedProcess[str]:
-        """Run the command to its end, with ``text`` as its standard input; as ``subprocess.run`` does.
+        """Run the command to its end, with ``text`` as its standard input; as ``subprocess.run`` does for texts.
 
         ``limits`` are those of ``resource.setrlimit``, by resource; ``first`` is a program that runs in the process of
         the command before it.
         """
+        done = self.run_bytes(arguments, cwd, variables, (text or "").encode(), timeout, limits, first)
+        return subprocess.CompletedProcess(arguments, done.returncode, _text(done.stdout), _text(done.stderr))
+
+    def run_bytes(
+        self,
+        arguments: list[str],
+        cwd: Path,
+        variables: Mapping[str, str],
+        data: bytes,
+        timeout: float,
+        limits: Mapping[int, int] | None = None,
+        first: str = "",
+    ) -> subprocess.CompletedProcess[bytes]:
+        """The same with bytes for the three standard streams."""
         with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
-            given.write((text or "").encode())
+            given.write(data)
             given.seek(0)
             mask = os.umask(0)
             os.umask(mask)
@@ -110,9 +124,13 @@ def _read_at_start(variables: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in variables.items() if name.startswith(READ_AT_START)}
 
 
-def _written(stream: IO[bytes]) -> str:
+def _written(stream: IO[bytes]) -> bytes:
     stream.seek(0)
-    return stream.read().decode(errors="surrogateescape").replace("\r\n", "\n").replace("\r", "\n")
+    return stream.read()
+
+
+def _text(data: bytes) -> str:
+    return data.decode(errors="surrogateescape").replace("\r\n", "\n").replace("\r", "\n")
 
 
 SERVER = Server()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import re
 import shlex
@@ -69,6 +70,14 @@ class Repository:
         self.git("add", ".")
         self.git("commit", "--quiet", "--message", "begin")
         assert self.pre_commit("install").returncode == 0
+
+    def copied(self, folder: Path) -> Repository:
+        """A copy in another folder, with what pre-commit keeps beside it."""
+        shutil.copytree(self.folder.parent, folder, dirs_exist_ok=True)
+        again = copy.copy(self)
+        again.folder = folder / self.folder.name
+        again.environment = {**self.environment, "PRE_COMMIT_HOME": str(folder / "pre-commit")}
+        return again
 
     def write(self, name: str, content: str | bytes) -> Path:
         path = self.folder / name

@@ -309,7 +309,7 @@ DEEP = {
 
 @pytest.mark.parametrize(
     "arguments",
-    [pytest.param(["--no-screen"], id="lint", marks=pytest.mark.soak), pytest.param(["--no-screen", *FIX], id="fix")],
+    [pytest.param(["--no-screen"], id="lint", marks=pytest.mark.soak), pytest.param([*FIX], id="fix")],
 )
 def test_deep_nesting_ends_in_a_finding_or_one_line(folder: Path, arguments: list[str]) -> None:
     for what, code in DEEP.items():

@@ -18,14 +18,22 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src/forklint"
 IMPORTED_AS = {"markdown-it-py": "markdown_it"}
 """Packages whose names are not those under which they are imported."""
+OWN = {"forklint", "forklint_harness", "tomllib"}
+KNOWN = OWN | sys.stdlib_module_names
 HARNESS = SOURCE / "verify/harness"
 """It runs where the user's torch is, and imports it there."""
 
 
+AFTER_FROM_OR_IMPORT = re.compile(r"(?m)^\s*(?:from|import)\s+(\w+)")
+"""Each import has a line of its own; in a text such words may stand for nothing."""
+
+
 def imported(path: Path) -> set[str]:
-    """Top-level names of the packages that a file imports, whenever it does."""
-    names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    """Top-level names of the packages that a file imports, whenever it does; none if all are Python's or our own."""
+    text, names = path.read_text(encoding="utf-8"), set()
+    if {*AFTER_FROM_OR_IMPORT.findall(text)} <= KNOWN:
+        return names
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             names |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -33,13 +41,12 @@ def imported(path: Path) -> set[str]:
     return names
 
 
-OWN = {"forklint", "forklint_harness", "tomllib"}
 SERVER = SOURCE / "server"
 REMOTE = SOURCE / "remote"
 
 
 def wanted(files: Iterable[Path]) -> set[str]:
-    return set().union(*map(imported, files)) - set(sys.stdlib_module_names) - OWN
+    return set().union(*map(imported, files)) - KNOWN
 
 
 def declared() -> dict[str, Any]:

@@ -74,7 +74,7 @@ def test_a_damaged_file_is_as_good_as_none(project: Path, each: int) -> None:
         assert reports(project, keeps=True) == reports(project, keeps=False)
 
 
-@pytest.mark.parametrize("steps", [6, pytest.param(12, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("steps", [4, pytest.param(12, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("table", tables.ALL)
 def test_rows_that_are_none_of_ours_are_no_rows(project: Path, table: str, steps: int) -> None:
     """Where the damage leaves a report that can be one, it is what was asked for: its checksum says that it is ours."""

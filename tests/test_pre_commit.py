@@ -15,15 +15,20 @@ from forklint import __version__
 from forklint.setup.hook import REPOSITORY
 
 
-@pytest.fixture
-def repository(tmp_path: Path, monkeypatch) -> Repository:
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     """A repository with both hooks and a first module that stays unchanged."""
-    made = Repository(
-        tmp_path / "project", local("forklint-fix", "forklint"), PRE_COMMIT_HOME=str(tmp_path / "pre-commit")
-    )
+    folder = tmp_path_factory.mktemp("first")
+    made = Repository(folder / "project", local("forklint-fix", "forklint"), PRE_COMMIT_HOME=str(folder / "pre-commit"))
     made.write("base.py", BASE)
     assert made.commit().returncode == 0
     return made
+
+
+@pytest.fixture
+def repository(first: Repository, tmp_path: Path) -> Repository:
+    """A copy of it, with what pre-commit has kept."""
+    return first.copied(tmp_path)
 
 
 def hooks(folder: Path, name: str) -> Repository:

@@ -16,8 +16,8 @@ from forklint.project.top_level import untold
 from forklint.summaries.reading import summarise
 
 FILES = [
-    *sorted(Path(forklint.__file__).parent.rglob("*.py"))[::3],
-    *sorted(Path(libcst.__file__).parent.glob("*/*.py"))[::3],
+    *sorted(Path(forklint.__file__).parent.rglob("*.py"))[::6],
+    *sorted(Path(libcst.__file__).parent.glob("*/*.py"))[::6],
 ]
 
 
@@ -72,7 +72,7 @@ def test_every_name_that_real_files_bind_is_seen() -> None:
         bound = scope.bindings.keys() - far
         assert bound <= summarise(tree).top.binds, path
         names += len(bound)
-    assert names > 5_000
+    assert names > 2_500
 
 
 @pytest.mark.parametrize(

@@ -194,8 +194,8 @@ def total(last: str) -> str:
     ("before", "after"),
     [
         (total("a"), total("b")),
-        (chain(360, 1), chain(360, 2)),
-        (chain(480, 1), chain(480, 2)),
+        pytest.param(chain(360, 1), chain(360, 2), marks=pytest.mark.soak),
+        pytest.param(chain(480, 1), chain(480, 2), marks=pytest.mark.soak),
         (chain(700, 1), chain(700, 2)),
         (chain(700, 1), chain(2, 1)),
         (chain(2, 1), chain(700, 1)),

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from forked_command import SERVER
 from hazards import HAZARD
 
 GUARDLESS = """\
@@ -29,11 +30,16 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def piped():
-    """Run the command with bytes on its standard input; standard output and error come back as bytes."""
+    """Run the command with bytes on its standard input; standard output and error come back as bytes.
 
-    def run(*arguments: str, text: bytes, cwd: Path) -> subprocess.CompletedProcess[bytes]:
-        command = [sys.executable, "-m", "forklint", *arguments]
+    They come and go by files, or by pipes if that is wanted.
+    """
+
+    def run(*arguments: str, text: bytes, cwd: Path, by_pipes: bool = False) -> subprocess.CompletedProcess[bytes]:
         environment = {**os.environ, "NO_COLOR": "1"}
+        if not by_pipes:
+            return SERVER.run_bytes(list(arguments), cwd, environment, text, 60)
+        command = [sys.executable, "-m", "forklint", *arguments]
         return subprocess.run(
             command, cwd=cwd, env=environment, input=text, capture_output=True, timeout=60, check=False
         )
@@ -58,7 +64,7 @@ def test_the_text_goes_before_the_file(piped, project: Path) -> None:
 
 
 def test_without_a_name_it_is_shown_as_a_dash(piped, project: Path) -> None:
-    result = piped("-", "--output-format", "concise", text=HAZARD.encode(), cwd=project)
+    result = piped("-", "--output-format", "concise", text=HAZARD.encode(), cwd=project, by_pipes=True)
     assert result.stdout.startswith(b"-:7:9: FKL301 ")
     assert result.returncode == 1
 

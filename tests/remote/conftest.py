@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import tempfile
 import time
 import venv
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forked_command import SERVER
 from processes import Processes, processes_below
 
 collect_ignore_glob = [] if find_spec("distributed") else ["test_*.py"]
@@ -67,15 +67,8 @@ def run(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     def forklint(
         *arguments: str | Path, cwd: Path = tmp_path, seconds: float = 600
     ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "forklint", *map(str, arguments)],
-            cwd=cwd,
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-            env={**os.environ, "NO_COLOR": "1", "FORKLINT_NO_CACHE": "1"},
-            check=False,
-        )
+        variables = {**os.environ, "NO_COLOR": "1", "FORKLINT_NO_CACHE": "1"}
+        return SERVER.run(list(map(str, arguments)), cwd, variables, None, seconds)
 
     return forklint
 

@@ -99,6 +99,7 @@ def test_the_plan_says_what_goes_where_and_how_many_bytes(verify: Callable, addr
     assert f"At most {size} bytes would travel" in missing
 
 
+@pytest.mark.soak
 def test_a_missing_label_is_named(verify: Callable, address: str, project: Path) -> None:
     (project / "on_gpu.py").write_text(ON_GPU)
     done = verify("on_gpu.py", "--select", "FKL304", "--on", address, cwd=project)

@@ -20,20 +20,21 @@ from forklint.runs.walk import trace_of_function
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 
-def findings(folder: Path) -> list[object]:
+def findings(folder: Path, each: int) -> list[object]:
     settings = SettingsFinder({"select": ["FKL102", "FKL203"], "preview": True}, isolated=True).for_file(
         folder / "x.py"
     )
     linter = Linter(Project(folder, settings), Options(with_fixes=False))
-    return [finding for path in linter.project.files for finding in linter.lint(path).findings]
+    return [finding for path in sorted(linter.project.files)[::each] for finding in linter.lint(path).findings]
 
 
+@pytest.mark.parametrize("each", [3, pytest.param(1, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("code", ["FKL102", "FKL203", "FKL205", "FKL304"])
-def test_the_screen_changes_no_finding(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_screen_changes_no_finding(code: str, each: int, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder,) = FIXTURES.glob(f"{code}_*")
-    screened = findings(folder)
+    screened = findings(folder, each)
     monkeypatch.setattr(Poisons, "may_matter", lambda *_: True)
-    assert findings(folder) == screened
+    assert findings(folder, each) == screened
     assert screened or code not in {"FKL102", "FKL203"}
 
 

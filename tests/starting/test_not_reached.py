@@ -232,6 +232,6 @@ def test_nothing_is_claimed(name: str, tmp_path: Path) -> None:
 
 
 def test_a_long_table_of_calls_is_left_alone(tmp_path: Path) -> None:
-    body = "\n".join(f"    'm{i}': cfg(url='u{i}', size={i})," for i in range(30_000))
+    body = "\n".join(f"    'm{i}': cfg(url='u{i}', size={i})," for i in range(10_000))
     text = f"def cfg(**kwargs):\n    return dict(kwargs)\ntable = {{\n{body}\n}}\n"
     assert rows(text, tmp_path)[1] == []
