@@ -243,7 +243,7 @@ LONG = {
 }
 
 
-QUICK = ("open string", "backslashes", "no letters")
+QUICK = ("backslashes", "no letters")
 
 
 @pytest.mark.parametrize("name", [pytest.param(one, marks=[pytest.mark.soak] * (one not in QUICK)) for one in LONG])

@@ -311,7 +311,7 @@ def run_all(forklint, folder: Path, *options: str) -> CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(
-    "part", [pytest.param(slice(0, None, 96), id="some"), pytest.param(slice(None), id="all", marks=pytest.mark.soak)]
+    "part", [pytest.param(slice(0, None, 144), id="some"), pytest.param(slice(None), id="all", marks=pytest.mark.soak)]
 )
 def test_all_fixtures_say_the_same(forklint, tmp_path: Path, part: slice) -> None:
     """Without a cache, with an empty one and a full one, in one process and in two, as projects of their own."""
@@ -327,7 +327,7 @@ def test_all_fixtures_say_the_same(forklint, tmp_path: Path, part: slice) -> Non
         assert forklint("clean", cwd=tmp_path).returncode == 0
 
 
-@pytest.mark.parametrize("step", [48, pytest.param(24, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("step", [72, pytest.param(24, marks=pytest.mark.soak)])
 def test_fixtures_of_one_project_say_the_same(forklint, tmp_path: Path, step: int) -> None:
     for case in all_cases()[::step]:
         folder = tmp_path / case.path.parent.name.lower() / case.path.stem

@@ -164,7 +164,7 @@ def change(project: Path, files: Files) -> None:
 
 @pytest.mark.parametrize("trusts", [False, True], ids=["edits at once", "edits after a while"])
 @pytest.mark.parametrize(
-    ("seed", "edits"), [(0, 15), *(pytest.param(seed, 30, marks=pytest.mark.soak) for seed in range(6))]
+    ("seed", "edits"), [(0, 10), *(pytest.param(seed, 30, marks=pytest.mark.soak) for seed in range(6))]
 )
 def test_random_edits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, edits: int, trusts: bool) -> None:
     """With edits at once every file must be read again; after a while those whose stamps are old are not."""

@@ -454,7 +454,7 @@ def outcome(find: Callable[[int], Value], node: int) -> Value:
 @pytest.mark.parametrize("kind", ["tree", "join", "logic"])
 def test_in_any_order_warm_or_cold_the_answers_are_the_same(kind: str) -> None:
     kept = changed = 0
-    for seed in range(50):
+    for seed in range(25):
         world = World(random.Random(seed), kind)
         for _ in range(8):
             for node in world.dice.sample(range(world.size), world.dice.randint(1, 6)):
@@ -464,13 +464,13 @@ def test_in_any_order_warm_or_cold_the_answers_are_the_same(kind: str) -> None:
                 kept += world.questions.found == before
                 changed += world.questions.found > before
             world.change()
-    assert kept > 150, "else nothing is remembered"
-    assert changed > 150
+    assert kept > 75, "else nothing is remembered"
+    assert changed > 75
 
 
 @pytest.mark.parametrize("kind", ["tree", "join"])
 def test_in_any_order_exactly_the_facts_are_told(kind: str) -> None:
-    for seed in range(30):
+    for seed in range(15):
         world = World(random.Random(seed), kind)
         for _ in range(6):
             for node in world.dice.sample(range(world.size), 4):

@@ -50,9 +50,9 @@ def test_the_table_is_of_this_interpreter_and_few_open_files_are_a_risk_and_an_e
     assert int(rows["cores"]) <= (os.cpu_count() or 1)
 
 
-def test_json_has_the_same_facts_and_the_risks(forklint, tmp_path: Path) -> None:
+def test_json_has_the_same_facts_and_the_risks(command, tmp_path: Path) -> None:
     need_torch()
-    done = forklint("doctor", "--output-format", "json", cwd=tmp_path)
+    done = command("doctor", "--output-format", "json", cwd=tmp_path)
     found = json.loads(done.stdout)
     assert found["torch"]["version"]
     assert done.returncode == (1 if found["risks"] else 0)

@@ -115,6 +115,7 @@ def test_a_hang_shows_where_each_process_stands(replay) -> None:
     assert "FKL205 TOKENIZERS_PARALLELISM is true" in seen.report
 
 
+@pytest.mark.soak
 def test_wrong_samples_without_a_crash(replay) -> None:
     need_torch()
     seen = replay("shared_offset", "python", "train.py")

@@ -27,6 +27,7 @@ from forklint.verify.words import Observation, Trial
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="overlays are Linux's")
 KINDS = ["view", "view-in-memory", "copy"]
+LESS_OFTEN = {"renames", "appends"}
 OTHER = 65534
 """The user and group of nobody."""
 
@@ -116,8 +117,14 @@ def test_an_overlay_is_to_be_had_here(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["project"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("code", [WRITES, RENAMES, APPENDS, LOCKS], ids=["writes", "renames", "appends", "locks"])
+SIDE_BY_SIDE = [
+    pytest.param(code, kind, id=f"{name}-{kind}", marks=[pytest.mark.soak] * (kind != KINDS[0] and name in LESS_OFTEN))
+    for name, code in {"writes": WRITES, "renames": RENAMES, "appends": APPENDS, "locks": LOCKS}.items()
+    for kind in KINDS
+]
+
+
+@pytest.mark.parametrize(("code", "kind"), SIDE_BY_SIDE)
 def test_trials_side_by_side_do_not_disturb_each_other(kind: str, code: str, isolated, tmp_path: Path) -> None:
     place = project(tmp_path)
     before = snapshot(place)

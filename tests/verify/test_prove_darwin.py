@@ -44,7 +44,7 @@ import sys
 from torch.utils.data import DataLoader
 from data import Numbers
 
-WORKERS = 2 if sys.platform == "darwin" else 0
+WORKERS = 1 if sys.platform == "darwin" else 0
 
 if __name__ == "__main__":
     for batch in DataLoader(Numbers(), batch_size=4, num_workers=WORKERS):
@@ -58,7 +58,7 @@ def planned(folder: Path, system: str, kept: str = "", read: str = "", **options
     (folder / "train.py").write_text(TRAIN)
     linter = Linter(Project(folder, Settings()), Options(with_fixes=False))
     (finding,) = (one for one in linter.lint(folder / "train.py").findings if one.code == "FKL401")
-    assert finding.proof == {"workers": 2}
+    assert finding.proof == {"workers": 1}
     here = Environment({**environment().facts, "system": system})
     context = Context(folder, Settings(), here, **{"scripts": (folder / "train.py",), **options})
     (plan,) = proving.plan([finding], lambda _: context)
@@ -75,11 +75,11 @@ def test_elsewhere_spawn_alone_is_shown(tmp_path: Path) -> None:
     result = prove(planned(tmp_path, "linux"))
     judgement = result.judgement
     assert judgement.verdict.value == "unsupported here"
-    assert judgement.evidence.startswith("needs darwin; with spawn, 2 workers here: first batch after ")
-    assert "evidence: needs darwin; with spawn, 2 workers" in verdicts.text([result])
+    assert judgement.evidence.startswith("needs darwin; with spawn, 1 worker here: first batch after ")
+    assert "evidence: needs darwin; with spawn, 1 worker" in verdicts.text([result])
     shown = judgement.details["figures"]
     assert shown["first_batch_seconds"] > shown["first_batch_seconds_without_workers"] >= 0
-    assert len(shown["worker_bytes"]) == 2
+    assert len(shown["worker_bytes"]) == 1
     assert min(shown["worker_bytes"]) > 10 * 2**20
     assert not (tmp_path / "trained").exists()
 
@@ -105,7 +105,7 @@ def test_on_a_mac_the_preset_is_run_against_no_workers(tmp_path: Path) -> None:
     plan = planned(tmp_path, "darwin", read="os.getpid() == self.home or os._exit(7)")
     control, treatment = plan.trials
     assert (control.is_control, control.factors.workers) == (True, 0)
-    assert (treatment.factors.start_method, treatment.factors.workers) == ("spawn", 2)
+    assert (treatment.factors.start_method, treatment.factors.workers) == ("spawn", 1)
     result = prove(plan)
     assert result.judgement.verdict.value == "confirmed"
     assert "ended with exit code 7" in result.judgement.evidence

@@ -147,6 +147,7 @@ def share(number):
     assert in_spite(file).verdict() == "refuted"
 
 
+@pytest.mark.soak
 def test_an_empty_stream_is_inconclusive(tmp_path: Path) -> None:
     proof = found(write(tmp_path, "self.rows = list()", "for row in sorted(range(0)):\n            yield row"))
     assert proof.verdict() == "inconclusive"

@@ -99,6 +99,7 @@ def test_what_is_taken_is_refuted(tmp_path: Path) -> None:
     assert proof.judgement.evidence == "with it, the loader is created and returns a batch"
 
 
+@pytest.mark.soak
 def test_what_is_refused_anyhow_shows_nothing(tmp_path: Path) -> None:
     proof = forced(tmp_path, option="timeout", num_workers=0, timeout=5, prefetch_factor=2)
     assert proof.verdict() == "inconclusive"

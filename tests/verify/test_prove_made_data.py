@@ -224,6 +224,7 @@ def loader(path):
 """
 
 
+@pytest.mark.soak
 def test_no_verdict_through_a_class_that_is_not_there(tmp_path: Path) -> None:
     proof = proof_of(tmp_path, HEAD + BASED, "fork")
     assert proof.verdict() == "inconclusive", proof.judgement.evidence

@@ -64,6 +64,7 @@ def test_no_batch_before_the_fork_does_no_harm(verdict) -> None:
     assert found["verdict"] in {"refuted", "not reproduced"}, found
 
 
+@pytest.mark.soak
 def test_a_task_that_fails_with_false_too_proves_nothing(verdict) -> None:
     found = verdict("globals().__setitem__('tokenizer', None)")
     assert found["verdict"] == "inconclusive", found

@@ -75,11 +75,14 @@ def test_a_handle_that_lint_cannot_follow_is_confirmed(suspect, command, tmp_pat
     assert "samples differ from the control" in found["evidence"]
 
 
-def test_a_finding_of_lint_s_own_is_taken_where_there_is_one(suspect) -> None:
-    found = suspect(RECORDS.format(opened='open(path, "rb")', workers=2), ROW + 2, "FKL301", "--start-method", "spawn")
+def test_a_finding_of_lint_s_own_is_taken_where_there_is_one(suspect, command, tmp_path: Path) -> None:
+    text = "import multiprocessing\n\nmultiprocessing.Process(target=print).start()\n"
+    found = suspect(text, 3, "FKL201", "--start-method", "fork", "--start-method", "spawn")
     assert found["verdict"] == "confirmed"
-    assert found["finding"]["location"]["row"] == ROW
     assert "suspected" not in found["finding"]["message"]
+    (tmp_path / "train.py").write_text(RECORDS.format(opened='open(path, "rb")', workers=2))
+    done = command("verify", "--suspect", f"train.py:{ROW + 2}:FKL301", "--isolated", "--plan", cwd=tmp_path)
+    assert f"FKL301 train.py:{ROW}" in done.stdout
 
 
 @pytest.mark.soak

@@ -81,7 +81,7 @@ def test_an_unguarded_loop_is_confirmed_and_its_fix_is_the_control(verify) -> No
 )
 def test_a_number_of_workers_that_is_made_up_is_known_as_such(tmp_path: Path, workers: str, made_up: set[str]) -> None:
     text = HEAD + f"for batch in DataLoader(Rows(), num_workers={workers}, batch_size=missing.size):\n    pass\n"
-    seen = run(tmp_path, text, task="guard", start_method="spawn")
+    seen = run(tmp_path, text, task="guard", start_method="fork")
     assert set(seen.of("starts")[0]["made_up"]) == made_up
 
 

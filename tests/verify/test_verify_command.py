@@ -72,7 +72,7 @@ def test_a_factory_of_the_settings_gives_the_loader(command, project: Path) -> N
     assert done.stdout.splitlines()[-1] == "1 of 1 finding confirmed or refuted: 1 confirmed"
 
 
-def test_an_entry_is_looked_at_with_all_that_it_imports_and_runs_where_the_user_is(command, project: Path) -> None:
+def test_an_entry_is_looked_at_with_all_that_it_imports(command, project: Path) -> None:
     (project / "forklint.toml").write_text("")
     (project / "scripts").mkdir()
     (project / "scripts" / "train.py").write_text(TRAIN)
@@ -80,14 +80,13 @@ def test_an_entry_is_looked_at_with_all_that_it_imports_and_runs_where_the_user_
     plan = command(*given, "--plan", "--", "../records.bin", cwd=project / "scripts").stdout
     assert "python train.py ../records.bin, with a limit of 60 s" in plan
     assert "including all code before it. Files that it writes in the project" in " ".join(plan.split())
-    done = command(*given, "--", "../records.bin", cwd=project / "scripts")
-    assert done.returncode == 1, done.stdout + done.stderr
-    beginning = f"FKL301 {project}/records.py:{ROW}: confirmed"
-    assert done.stdout.startswith(beginning), "-q begins without an empty line"
 
 
 def test_a_script_of_a_package_runs_as_its_module(command, project: Path) -> None:
-    """With dots in its imports it cannot run under its path: people run it with ``python -m``, and so does verify."""
+    """With dots in its imports it cannot run under its path: people run it with ``python -m``, and so does verify.
+
+    It runs where the user is.
+    """
     (project / "forklint.toml").write_text("")
     package = project / "src" / "corpus"
     package.mkdir(parents=True)
@@ -95,11 +94,13 @@ def test_a_script_of_a_package_runs_as_its_module(command, project: Path) -> Non
     (project / "records.py").rename(package / "records.py")
     text = TRAIN.partition("\nsys.path.insert")[0] + "\nfrom .records" + TRAIN.partition("from records")[2]
     (package / "train.py").write_text(text)
-    given = ("verify", "src/corpus/train.py", "-q", "--select", "FKL301", "--start-method", "spawn")
-    plan = command(*given, "--plan", "--", "records.bin", cwd=project).stdout
-    assert "python -m corpus.train records.bin, with a limit of 60 s" in plan
-    done = command(*given, "--", "records.bin", cwd=project)
+    given = ("verify", "corpus/train.py", "-q", "--select", "FKL301", "--start-method", "spawn")
+    plan = command(*given, "--plan", "--", "../records.bin", cwd=project / "src").stdout
+    assert "python -m corpus.train ../records.bin, with a limit of 60 s" in plan
+    done = command(*given, "--", "../records.bin", cwd=project / "src")
     assert done.returncode == 1, done.stdout + done.stderr
+    beginning = f"FKL301 corpus/records.py:{ROW}: confirmed"
+    assert done.stdout.startswith(beginning), "-q begins without an empty line"
     assert "cannot pickle '_io.BufferedReader' object (dataset.file)" in " ".join(done.stdout.split())
     (package / "train.py").write_text(text.replace("sys.argv[1]", '"records.bin"'))
     (package / "records.py").write_text(RECORDS.replace("pathlib.Path(__file__)", "touched = pathlib.Path(__file__)"))
