@@ -92,11 +92,13 @@ def everything(folder: Path) -> list[str]:
     return ["--no-cache", "-v", "--select", "ALL", *sorted(path.name for path in folder.iterdir()), "gone\x1b[31m.py"]
 
 
+@pytest.mark.parametrize("folder", ["escapes"], indirect=True)
 @pytest.mark.parametrize("form", FORMATS)
 def test_no_format_prints_a_control_character(run, folder: Path, form: str) -> None:
     clean(run(folder, "--output-format", form, *everything(folder)))
 
 
+@pytest.mark.parametrize("folder", ["escapes"], indirect=True)
 @pytest.mark.parametrize(
     "arguments",
     [
