@@ -253,7 +253,7 @@ def test_it_stands_alone(forklint, tmp_path: Path, other: str) -> None:
 
 @pytest.mark.parametrize(
     "folders",
-    [["FKL205_unsafe_worker_env"], pytest.param([path.name for path in FIXTURES.glob("*/")], marks=pytest.mark.soak)],
+    [["FKL306_lost_dataset_update"], pytest.param([path.name for path in FIXTURES.glob("*/")], marks=pytest.mark.soak)],
 )
 def test_after_it_every_hazard_of_the_fixtures_is_silent(forklint, tmp_path: Path, folders: list[str]) -> None:
     for folder in folders:

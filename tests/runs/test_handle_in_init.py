@@ -210,16 +210,17 @@ def test_hazard_is_there_before(
         assert provoke(lambda: kind(**arguments), expected) in {case.harm, "error"}
 
 
+@pytest.mark.parametrize("method", ["fork", "spawn", pytest.param("forkserver", marks=pytest.mark.soak)])
 @pytest.mark.parametrize("case", cases(mended=True))
-def test_hazard_is_gone_after(case: Case, sources: tuple[Path, Path], load: Callable[..., Any], tmp_path: Path) -> None:
+def test_hazard_is_gone_after(
+    case: Case, method: str, sources: tuple[Path, Path], load: Callable[..., Any], tmp_path: Path
+) -> None:
     pytest.importorskip(case.needs)
     kind, arguments = load(sources[1], case), case.build(tmp_path)
     expected = read(kind(**arguments))
-    for method, workers in (("fork", WORKERS_UNDER_FORK), ("forkserver", 1), ("spawn", 1)):
-        dataset = kind(**arguments)
-        if method == "fork":  # the others get a pickle, in which there is no handle, whatever the parent did
-            assert read(dataset, workers, method) == expected, "fork, cold parent"
-        assert first_sample(dataset) == expected[0]
-        assert read(dataset, workers, method) == expected, f"{method}, parent has read"
-        assert read(dataset) == expected, f"the parent reads on after {method}"
-        del dataset  # lmdb lets a process open an environment once
+    dataset, workers = kind(**arguments), WORKERS_UNDER_FORK if method == "fork" else 1
+    if method == "fork":  # the others get a pickle, in which there is no handle, whatever the parent did
+        assert read(dataset, workers, method) == expected, "cold parent"
+    assert first_sample(dataset) == expected[0]
+    assert read(dataset, workers, method) == expected, "parent has read"
+    assert read(dataset) == expected, "the parent reads on"
