@@ -44,7 +44,7 @@ import sys
 from torch.utils.data import DataLoader
 from data import Numbers
 
-WORKERS = 1 if sys.platform == "darwin" else 0
+WORKERS = 2 if sys.platform == "darwin" else 0
 
 if __name__ == "__main__":
     for batch in DataLoader(Numbers(), batch_size=4, num_workers=WORKERS):
@@ -52,13 +52,15 @@ if __name__ == "__main__":
 """
 
 
-def planned(folder: Path, system: str, kept: str = "", read: str = "", **options: object) -> proving.Planned:
+def planned(
+    folder: Path, system: str, kept: str = "", read: str = "", workers: int = 2, **options: object
+) -> proving.Planned:
     """The plan for the one finding in `train.py`, as on this system; without MPS, which nobody has here."""
     (folder / "data.py").write_text(DATA.format(kept=kept, read=read))
-    (folder / "train.py").write_text(TRAIN)
+    (folder / "train.py").write_text(TRAIN.replace("2 if", f"{workers} if"))
     linter = Linter(Project(folder, Settings()), Options(with_fixes=False))
     (finding,) = (one for one in linter.lint(folder / "train.py").findings if one.code == "FKL401")
-    assert finding.proof == {"workers": 1}
+    assert finding.proof == {"workers": workers}
     here = Environment({**environment().facts, "system": system})
     context = Context(folder, Settings(), here, **{"scripts": (folder / "train.py",), **options})
     (plan,) = proving.plan([finding], lambda _: context)
@@ -75,11 +77,11 @@ def test_elsewhere_spawn_alone_is_shown(tmp_path: Path) -> None:
     result = prove(planned(tmp_path, "linux"))
     judgement = result.judgement
     assert judgement.verdict.value == "unsupported here"
-    assert judgement.evidence.startswith("needs darwin; with spawn, 1 worker here: first batch after ")
-    assert "evidence: needs darwin; with spawn, 1 worker" in verdicts.text([result])
+    assert judgement.evidence.startswith("needs darwin; with spawn, 2 workers here: first batch after ")
+    assert "evidence: needs darwin; with spawn, 2 workers" in verdicts.text([result])
     shown = judgement.details["figures"]
     assert shown["first_batch_seconds"] > shown["first_batch_seconds_without_workers"] >= 0
-    assert len(shown["worker_bytes"]) == 1
+    assert len(shown["worker_bytes"]) == 2
     assert min(shown["worker_bytes"]) > 10 * 2**20
     assert not (tmp_path / "trained").exists()
 
@@ -102,7 +104,7 @@ def test_elsewhere_with_nothing_to_run_it_needs_a_mac(tmp_path: Path) -> None:
 
 def test_on_a_mac_the_preset_is_run_against_no_workers(tmp_path: Path) -> None:
     """The plan and the judgement, by trials that are run here in the Mac's place."""
-    plan = planned(tmp_path, "darwin", read="os.getpid() == self.home or os._exit(7)")
+    plan = planned(tmp_path, "darwin", read="os.getpid() == self.home or os._exit(7)", workers=1)
     control, treatment = plan.trials
     assert (control.is_control, control.factors.workers) == (True, 0)
     assert (treatment.factors.start_method, treatment.factors.workers) == ("spawn", 1)
