@@ -20,34 +20,47 @@ def shown(dataset):
 """
 
 
-def found(folder: Path, files: dict[str, str]) -> Finding:
-    for name, text in {"pyproject.toml": "", "show.py": SHOWN, **files}.items():
+def found(folder: Path, files: dict[str, str], place: str = "show.py") -> list[Finding]:
+    for name, text in {"pyproject.toml": "", place: SHOWN, **files}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
-    path = folder / "show.py"
-    (finding,) = Linters(SettingsFinder({}), Options()).of(path).lint(path).findings
-    return finding
+    path = folder / place
+    return list(Linters(SettingsFinder({}), Options()).of(path).lint(path).findings)
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "version"),
+    ("name", "text"),
     [
-        ("requirements.txt", "numpy\ntorch==1.8.1\n", "1.8"),
-        ("requirements.txt", "torch<=1.9,>1.0\n", "1.9"),
-        ("environment.yml", "dependencies:\n  - pytorch=1.7.1=py3.8_cuda11\n", "1.7"),
-        ("pyproject.toml", '[project]\nname = "show"\nversion = "1"\ndependencies = ["torch~=1.10"]\n', "1.10"),
+        ("requirements.txt", "numpy\ntorch==1.8.1\n"),
+        ("requirements.txt", "torch<=1.9,>1.0\n"),
+        ("requirements.txt", "torch<1.13\n"),
+        ("requirements.txt", "torch == 1.8.1+cu111\n"),
+        ("src/requirements.txt", "torch==1.8.1\n"),
+        ("environment.yml", "dependencies:\n  - pytorch=1.7.1=py3.8_cuda11\n"),
+        ("pyproject.toml", '[project]\nname = "show"\nversion = "1"\ndependencies = ["torch~=1.10"]\n'),
+        ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "<1.10"\n'),
+        ("Pipfile", '[packages]\ntorch = "==1.8.1"\n'),
     ],
 )
-def test_a_project_for_an_older_torch(tmp_path: Path, name: str, text: str, version: str) -> None:
-    finding = found(tmp_path, {name: text})
-    assert finding.severity is Severity.INFO
-    assert finding.message.endswith(f"since torch 1.13; `{name}` asks for torch {version}, which had it")
+def test_a_project_for_an_older_torch(tmp_path: Path, name: str, text: str) -> None:
+    assert not found(tmp_path, {name: text}, "src/show.py")
 
 
 @pytest.mark.parametrize(
-    "text", ["", "torch>=1.8\n", "torch==2.1.0\n", "torchvision==0.9.1\n", "pytorch-lightning==1.5\n"]
+    ("name", "text"),
+    [
+        ("requirements.txt", ""),
+        ("requirements.txt", "torch>=1.8\n"),
+        ("requirements.txt", "torch<=1.13\n"),
+        ("requirements.txt", "torch==2.1.0\n"),
+        ("requirements.txt", "torchvision==0.9.1\n"),
+        ("requirements.txt", "pytorch-lightning==1.5\n"),
+        ("other/requirements.txt", "torch==1.8.1\n"),
+        ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "^1.10"\n'),
+    ],
 )
-def test_a_project_for_any_other_torch(tmp_path: Path, text: str) -> None:
-    finding = found(tmp_path, {"requirements.txt": text})
+def test_a_project_for_any_other_torch(tmp_path: Path, name: str, text: str) -> None:
+    (finding,) = found(tmp_path, {name: text})
     assert finding.severity is Severity.ERROR
     assert finding.message.endswith("since torch 1.13")
 

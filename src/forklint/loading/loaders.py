@@ -137,7 +137,7 @@ class Loader:
         elif kind is Workers.UNKNOWN and found.is_all and self._is_none_in_each(found):
             return WorkerCount(Workers.NONE, found.by_default, found.links, 0)
         elif kind is Workers.UNKNOWN:
-            return WorkerCount(kind, some_in=self._worlds_with_some(found)) if found.is_all else UNKNOWN
+            return self._by_world(found) if found.is_all else UNKNOWN
         return WorkerCount(kind, found.by_default, found.links, number)
 
     def _number_of(self, option: Found) -> Number:
@@ -147,13 +147,15 @@ class Loader:
     def _is_none_in_each(self, found: Found) -> bool:
         return all(verdict(self._number_of(one)) is Workers.NONE for one in found.options)
 
-    def _worlds_with_some(self, found: Found) -> Worlds:
-        """The kinds of machine for which one of several numbers is meant that is above zero; NOWHERE if for all."""
+    def _by_world(self, found: Found) -> WorkerCount:
+        """The number of which it is known for which kinds of machine alone it is above zero, if that is known."""
+        some = [one for one in found.options if verdict(self._number_of(one)) is Workers.SOME]
         worlds = NOWHERE
-        for one in found.options:
-            if verdict(self._number_of(one)) is Workers.SOME and not one.by_default:
-                worlds |= one.worlds
-        return worlds if worlds != EVERYWHERE else NOWHERE
+        for one in some:
+            worlds |= one.worlds
+        if worlds == EVERYWHERE:
+            return UNKNOWN
+        return WorkerCount(Workers.UNKNOWN, any(one.by_default for one in some), some_in=worlds)
 
     @property
     def datasets(self) -> tuple[ClassFacts, ...]:

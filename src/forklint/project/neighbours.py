@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,8 @@ INIT = "__init__.py"
 def is_script(project: Project, path: Path) -> bool:
     """Whether the imports of a file in a package are looked up beside it first, as Python does for what it runs.
 
-    It names a file there that is found in no usual place, and nothing says that it is imported as a part of its
-    package: neither dots nor the package's name.
+    It names a file there, or in a folder of its package above it, that is found in no usual place, and nothing says
+    that it is imported as a part of its package: neither dots nor the package's name.
     """
     return project.answer("imports its neighbours", path, lambda: _find_whether(project, path), compared=True)
 
@@ -29,7 +30,16 @@ def _find_whether(project: Project, path: Path) -> bool:
     if any(one.level for one in imports) or path.name == INIT or not tops.isdisjoint(_packages(project, path)):
         return False
     own = tops - sys.stdlib_module_names - libraries().always - libraries().ambiguous - {"", path.stem}
-    return any(_is_beside(project, path, name) for name in own)
+    return any(_is_in(project, folder, path, name) for name in own for folder in _folders(project, path))
+
+
+def _folders(project: Project, path: Path) -> Iterator[Path]:
+    """The folder of a file, and those above it that are parts of its package."""
+    folder = path.parent
+    yield folder
+    while folder != project.root and project.resolver.holds(str(folder.parent), INIT):
+        folder = folder.parent
+        yield folder
 
 
 def _packages(project: Project, path: Path) -> set[str]:
@@ -40,12 +50,12 @@ def _packages(project: Project, path: Path) -> set[str]:
     return {folder.name, *([root.name] if project.resolver.holds(str(root), INIT) else [])}
 
 
-def _is_beside(project: Project, path: Path, name: str) -> bool:
-    """Whether a name is that of a file or package beside a file, and of nothing that is found from its package."""
-    resolver, folder = project.resolver, str(path.parent)
-    if resolver.is_usual(folder, name):
+def _is_in(project: Project, folder: Path, path: Path, name: str) -> bool:
+    """Whether a name is that of a file or package in a folder, and of nothing that is found from a file's package."""
+    resolver = project.resolver
+    if resolver.is_usual(str(path.parent), name):
         return False
-    if resolver.holds(folder, f"{name}.py"):
-        inner = project.imports(path.with_name(f"{name}.py"))
+    if resolver.holds(str(folder), f"{name}.py"):
+        inner = project.imports(folder / f"{name}.py")
         return all(one.level or one.module.partition(".")[0] != name for one in inner)  # else it wraps a library
-    return resolver.holds(folder, name) and resolver.holds(str(path.with_name(name)), INIT)
+    return resolver.holds(str(folder), name) and resolver.holds(str(folder / name), INIT)

@@ -243,8 +243,7 @@ class ProcessStarts(Topic):
         is_some = count.kind is Workers.SOME or bool(SPAWNING.intersection(platforms))
         if not is_some:
             return None
-        is_default = count.kind is Workers.SOME and count.by_default
-        what = f"iterates a {row.name} {'(with workers by default)' if is_default else 'with workers'}"
+        what = f"iterates a {row.name} {'(with workers by default)' if count.by_default else 'with workers'}"
         return Starts(what, self._method_of(loader), loader.call, count.links, platforms)
 
     # Start methods

@@ -71,6 +71,21 @@ def is_inner(project: Project, path: Path, target: Path, name: str) -> bool:
     return project.has_file(root / INIT) and not (root == project.root and "." in name)
 
 
+def is_part_elsewhere(project: Project, path: Path, written: str) -> bool:
+    """Whether an import names the file's own package, which others import as a part of a folder: a library is meant.
+
+    ``from dgl import mean_nodes`` in ``model/dgl/classifier.py``, which others import from ``model.dgl``. Asked only of
+    what is about to be told: it depends on what imports the file.
+    """
+    top = written.partition(".")[0]
+    home = next((one for one in path.parents if one.name == top), path)
+    if home == path or home.parent in {project.root, project.root / "src"}:
+        return False
+    whole = f"{home.parent.name}.{top}."
+    imports = (one for importer in project.graph.importers(path) for one in project.imports(importer))
+    return any(f"{one.module}.{one.attribute}.".startswith(whole) for one in imports if not one.level)
+
+
 def other_files(project: Project, path: Path, target: Path, written: str) -> Iterator[Path]:
     """Give the files that an absolute import may mean beside the one that is found.
 

@@ -12,7 +12,8 @@ from forklint.members.guards import is_hidden, is_method_excused
 from forklint.members.version_tests import is_chosen_by_version
 from forklint.project.spelling import is_name
 from forklint.records import dataclass
-from forklint.rules.unknown_method.versions import HIDES, older_torch
+from forklint.rules.unknown_method.items_of_lists import put_into_list_of
+from forklint.rules.unknown_method.versions import is_for_older_torch
 from forklint.summaries.summary import CLASS
 from forklint.summaries.terms import BASE, CALL, IMPORTED, WORD
 from forklint.values.arithmetic import is_sure
@@ -45,8 +46,8 @@ class OldNext:
 
     call: ast.Call
     node: ast.Attribute
-    excuse: str
-    """Why it may not matter, in words: code around it catches every exception, or an older torch is asked for."""
+    hidden: bool
+    """True if code around it catches every exception and goes on."""
 
 
 class Certainty(IntEnum):
@@ -59,16 +60,32 @@ class Certainty(IntEnum):
 
 def old_nexts(project: Project, module: Module) -> Iterator[OldNext]:
     """Give such calls of a module."""
+    if is_for_older_torch(project, module.path, REMOVED):
+        return
     evaluator = Evaluator(project)
-    older = older_torch(project, REMOVED)
     for call in module.calls_of((NEXT,)):
         use = call.func
         if not isinstance(use, ast.Attribute) or call.args or call.keywords:
             continue
-        known = _iterates_loader(project, evaluator, Expression(module, module.scope_at(use), use.value))
+        known = _asked_of(project, evaluator, module, use.value)
         is_one = known is Certainty.YES or (known is Certainty.BY_NAME and _has_loaders_alone(project))
         if is_one and not is_method_excused(module, use) and not is_chosen_by_version(project, module, use):
-            yield OldNext(call, use, HIDES if is_hidden(module, use) else older)
+            yield OldNext(call, use, is_hidden(module, use))
+
+
+def _asked_of(project: Project, evaluator: Evaluator, module: Module, owner: ast.expr) -> Certainty:
+    """Whether a value is what ``iter`` gives for loaders of torch, or an item of a list of nothing else."""
+    known = _iterates_loader(project, evaluator, Expression(module, module.scope_at(owner), owner))
+    if known is not Certainty.NO:
+        return known
+    items = (Expression(module, module.scope_at(one), one) for one in put_into_list_of(module, owner))
+    return min((_is_item(project, evaluator, one) for one in items), default=Certainty.NO)
+
+
+def _is_item(project: Project, evaluator: Evaluator, item: Expression) -> Certainty:
+    if isinstance(item.node, ast.Call) and item.scope.find("iter") is None:
+        return _of_call(project, evaluator, item)
+    return _iterates_loader(project, evaluator, item)
 
 
 def _but_none(found: Found) -> list[Found]:

@@ -29,8 +29,6 @@ class Lacking:
     """True if ``super()`` in the class lacks it, so that the class itself may have it."""
     gone: Gone | None = None
     """Since when torch lacks it, if an older torch had it."""
-    excuse: str = ""
-    """Why that may not matter, in words."""
 
     @property
     def name(self) -> str:

@@ -17,6 +17,7 @@ from forklint.rules.unknown_method.imported_paths import (
     files_named,
     is_ambiguous,
     is_outside,
+    is_part_elsewhere,
     is_template,
     root_of,
 )
@@ -96,6 +97,8 @@ def _needed(project: Project, module: Module, missing: dict[Spelt, Missing]) -> 
                 found = missing[name, level]
                 is_name = level > 0 and not getattr(node, "module", None)  # ``from . import name``
                 if _may_be_there(project, module, level, found):
+                    continue
+                if not level and is_part_elsewhere(project, module.path, name):
                     continue
                 if is_name and _may_be_a_name(project, module, found):
                     continue

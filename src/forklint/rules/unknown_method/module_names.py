@@ -21,6 +21,7 @@ from forklint.rules.unknown_method.imported_paths import (
     INIT,
     file_of,
     files_named,
+    is_part_elsewhere,
     is_template,
     may_be_built,
     other_files,
@@ -115,7 +116,7 @@ def _may_be_another(project: Project, module: Module, owner: Module, written: st
     """Whether an absolute import may mean another module, which may have a name, or the name a module below it."""
     if files_named(project, f"{written}.{name}"):
         return True  # of a package that has no file of its own
-    if is_on_added_path(project, module.path, owner.path, written):
+    if is_on_added_path(project, module.path, owner.path, written) or is_part_elsewhere(project, module.path, written):
         return True
     others = other_files(project, module.path, owner.path, written)
     return any(may_have(project, one, name) or names_itself(project, one) for one in others)

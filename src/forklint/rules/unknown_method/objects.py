@@ -36,7 +36,7 @@ from forklint.rules.unknown_method.screening import Screening
 from forklint.rules.unknown_method.supers import SUPER, lacking_above
 from forklint.rules.unknown_method.suppliers import Suppliers
 from forklint.rules.unknown_method.valued_objects import Valued, ValuedObjects
-from forklint.rules.unknown_method.versions import older_torch
+from forklint.rules.unknown_method.versions import is_for_older_torch
 from forklint.summaries.terms import WORD
 
 Made = dict[tuple[Scope, str], tuple[Owner, set[str]]]
@@ -322,15 +322,17 @@ class Objects:
     def _dated(self, module: Module, lacking: Lacking) -> Iterator[Lacking]:
         """Give the same, with the version of torch since which a base lacks what it once had.
 
-        Nothing, if the place is reached only under a version that has it.
+        Nothing, if the project is for such a version, or the place is reached only under one.
         """
         owner, name = lacking.owner, lacking.name
         bases = self.project.ancestry(owner).external if isinstance(owner, ClassFacts) else (owner.path,)
         gone = next((found for base in bases if (found := gone_from(base, name)) is not None), None)
         if gone is None:
             yield lacking
-        elif not is_chosen_by_version(self.project, module, lacking.node):
-            yield replace(lacking, near=Nearest(()), gone=gone, excuse=older_torch(self.project, gone.since))
+            return
+        is_older = is_for_older_torch(self.project, module.path, gone.since)
+        if not is_older and not is_chosen_by_version(self.project, module, lacking.node):
+            yield replace(lacking, near=Nearest(()), gone=gone)
 
     def _of_torch(self, module: Module, use: ast.Attribute, owner: ApiNames) -> Lacking | None:
         wrapped = owner.path in WRAPPERS and self._is_of_a_class(use.attr)

@@ -15,7 +15,7 @@ from forklint.project.guard import is_for_type_checkers
 from forklint.project.index import External
 from forklint.project.spelling import dotted
 from forklint.records import dataclass
-from forklint.rules.unknown_method.versions import HIDES, older_torch
+from forklint.rules.unknown_method.versions import is_for_older_torch
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -33,8 +33,8 @@ class Removed:
     node: ast.Import | ast.ImportFrom | ast.Attribute
     path: str
     """The dotted name of the module."""
-    excuse: str
-    """Why it may not matter, in words."""
+    hidden: bool
+    """True if code around it catches every exception and goes on."""
 
     @property
     def gone(self) -> Gone:
@@ -49,14 +49,15 @@ def removed(project: Project, module: Module) -> Iterator[Removed]:
         owner, _, name = path.rpartition(".")
         if name.encode() not in module.document.code:
             continue
+        if is_for_older_torch(project, module.path, gone.since):
+            continue
         imports = [node for node in importing if _imports(node, path)]
         uses = (node for node in module.nodes if gone.is_attribute and _is_use(project, module, node, path))
         for node in imports or uses:
             is_spared = is_excused(module, node, owner) or is_fallback(module, node)
             is_spared = is_spared or is_chosen_by_version(project, module, node)
             if not is_spared and not is_for_type_checkers(module, node):
-                excuse = HIDES if is_hidden(module, node) else older_torch(project, gone.since)
-                yield Removed(node, path, excuse)  # type: ignore[arg-type]
+                yield Removed(node, path, is_hidden(module, node))  # type: ignore[arg-type]
 
 
 def may_need(summary: Summary) -> bool:

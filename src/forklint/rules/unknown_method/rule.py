@@ -48,8 +48,8 @@ class UnknownMethod(Rule):
     `torch.rfft`, `torch._utils._accumulate`, `RNNCellBase.check_forward_input` and others, and `.next()` of an iterator
     of a `DataLoader`, which torch 1.13 removed. A loader whose value is unknown is recognized by its name, if no
     iterator of the project has a method `next`. Calls of functions that torch keeps only to raise an error, such as
-    `torch.symeig`, are reported as well. If the project asks for an older torch, which had the name, the severity is
-    info.
+    `torch.symeig`, are reported as well. Nothing of this is reported if the project asks for an older torch, which had
+    the name (`torch==1.7.1` in `requirements.txt`, `environment.yml` or another such file).
 
     The rule checks files that use torch, and the files of such a project that belong to a package or import another
     file. If an `except` around several statements hides the error, the severity is info.
@@ -171,16 +171,16 @@ class UnknownMethod(Rule):
             message, severity = self._module_message(missing), Severity.INFO if missing.hidden else None
             yield Suspect(missing.node, missing.name, message, self.settings.cells, severity=severity, facts=missing)
         for wrong in misspelt(self.project, module):
-            severity = Severity.INFO if wrong.excuse else None
+            severity = Severity.INFO if wrong.hidden else None
             message = _name_message(wrong)
             yield Suspect(wrong.node, wrong.name, message, self.settings.cells, severity=severity, facts=wrong)
         for old in old_nexts(self.project, module):
-            words = f"an iterator of a DataLoader has no method `next` since torch 1.13; {old.excuse}"
-            message, severity = words.removesuffix("; "), Severity.INFO if old.excuse else None
+            words = "an iterator of a DataLoader has no method `next` since torch 1.13"
+            message, severity = (f"{words}{HIDDEN}", Severity.INFO) if old.hidden else (words, None)
             yield Suspect(old.node, old.node.attr, message, self.settings.cells, severity=severity, facts=old)
         for gone in removed(self.project, module):
-            words = f"torch has no module `{gone.path}` since version {gone.gone.version}; {gone.excuse}"
-            message, severity = words.removesuffix("; "), Severity.INFO if gone.excuse else None
+            words = f"torch has no module `{gone.path}` since version {gone.gone.version}"
+            message, severity = (f"{words}{HIDDEN}", Severity.INFO) if gone.hidden else (words, None)
             yield Suspect(gone.node, gone.path, message, self.settings.cells, severity=severity, facts=gone)
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
@@ -270,7 +270,7 @@ class UnknownMethod(Rule):
 
 
 def _severity(lacking: Lacking) -> Severity | None:
-    if lacking.hidden or lacking.excuse:
+    if lacking.hidden:
         return Severity.INFO
     return Severity.WARNING if lacking.perhaps else None
 
@@ -292,17 +292,15 @@ def _method_message(lacking: Lacking) -> str:
 
 def _name_message(wrong: Misspelt) -> str:
     name = f"{wrong.owner.path}.{wrong.name}"
+    end = f"{_former(wrong)}{HIDDEN if wrong.hidden else ''}"
     if wrong.gone is not None and wrong.gone.raises:
-        return f"`{name}` only raises RuntimeError{_former(wrong)}"
-    return f"`{wrong.owner.path}` has no `{wrong.name}`{_hint(wrong.near)}{_former(wrong)}"
+        return f"`{name}` only raises RuntimeError{end}"
+    return f"`{wrong.owner.path}` has no `{wrong.name}`{_hint(wrong.near)}{end}"
 
 
 def _former(wrong: Lacking | Misspelt) -> str:
-    """Since when torch lacks a name that it once had, and why that may not matter."""
-    if wrong.gone is None:
-        return ""
-    excuse = f"; {wrong.excuse}" if wrong.excuse else ""
-    return f" since torch {wrong.gone.version}{excuse}"
+    """Since when torch lacks a name that it once had."""
+    return f" since torch {wrong.gone.version}" if wrong.gone is not None else ""
 
 
 def _instead(wrong: Lacking | LackingName | Misspelt | OldNext | Removed) -> str:

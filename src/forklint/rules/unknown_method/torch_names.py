@@ -23,7 +23,7 @@ from forklint.records import dataclass
 from forklint.rules.unknown_method.nearest import Nearest, nearest
 from forklint.rules.unknown_method.torch_aliases import torch_aliases
 from forklint.rules.unknown_method.torch_modules import is_missing, is_module, lacking_module
-from forklint.rules.unknown_method.versions import HIDES, older_torch
+from forklint.rules.unknown_method.versions import is_for_older_torch
 
 GETATTR = "getattr"
 RAISED = frozenset({"RuntimeError", "Exception", "BaseException"})
@@ -41,8 +41,8 @@ class Misspelt:
     near: Nearest
     gone: Gone | None = None
     """Since when, if an older torch had it."""
-    excuse: str = ""
-    """Why it may not matter, in words."""
+    hidden: bool = False
+    """True if code around it catches every exception and goes on."""
 
 
 def misspelt(project: Project, module: Module) -> Iterator[Misspelt]:
@@ -138,9 +138,8 @@ def _plain(
     if gone is None:
         near = nearest(name, owner.offered)
         yield Misspelt(node, owner, name, near if near.misspelt else Nearest(near.names))
-    else:
-        excuse = HIDES if is_hidden(module, node) else older_torch(project, gone.since)
-        yield Misspelt(node, owner, name, Nearest(()), gone, excuse)
+    elif not is_for_older_torch(project, module.path, gone.since):
+        yield Misspelt(node, owner, name, Nearest(()), gone, is_hidden(module, node))
 
 
 def _is_called(module: Module, node: ast.AST) -> bool:

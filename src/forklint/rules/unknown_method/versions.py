@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
 
-HIDES = "the `except` around it hides the error"
 ASKING = (
-    *("requirements.txt", "setup.py", "setup.cfg", "pyproject.toml"),
+    *("requirements.txt", "requirement.txt", "requirements-gpu.txt", "requirements_gpu.txt"),
+    *("setup.py", "setup.cfg", "pyproject.toml", "Pipfile"),
     *("environment.yml", "environment.yaml", "env.yml", "env.yaml", "conda.yml", "conda.yaml"),
 )
-"""Files of the root in which a project says which torch it needs."""
-ASKED_TORCH = re.compile(rb"\b(?:py)?torch *(?:={1,3}|<=?|~=) *v?(\d+)\.(\d+)")
+"""Files in which a project says which torch it needs."""
+ASKED_TORCH = re.compile(rb"\b(?:py)?torch\b[\"']? *(?:= *[\"'])?(={1,3}|<=?|~=) *v?(\d+)(?:\.(\d+))?")
 
 
-def older_torch(project: Project, since: tuple[int, int]) -> str:
-    """What says that the project is for a torch older than a version; empty where nothing does."""
-    return project.answer("an older torch asked for", since, lambda: _older(project, since), compared=True)
+def is_for_older_torch(project: Project, path: Path, since: tuple[int, int]) -> bool:
+    """Whether a file beside another one, or in a folder above it, asks for a torch older than a version."""
+    find = lambda: any(_asks(project, folder, since) for folder in _folders(project, path))  # noqa: E731 - it is short
+    return project.answer("an older torch asked for", (path.parent, since), find, compared=True)
 
 
-def _older(project: Project, since: tuple[int, int]) -> str:
-    for name in ASKING:
-        for asked in ASKED_TORCH.finditer(project.data(project.root / name)):
-            version = int(asked[1]), int(asked[2])
-            if version < since:
-                return f"`{name}` asks for torch {version[0]}.{version[1]}, which had it"
-    return ""
+def _folders(project: Project, path: Path) -> Iterator[Path]:
+    for folder in path.parents:
+        yield folder
+        if folder == project.root:
+            return
+
+
+def _asks(project: Project, folder: Path, since: tuple[int, int]) -> bool:
+    asked = (one for name in ASKING for one in ASKED_TORCH.finditer(project.data(folder / name)))
+    versions = ((one[1] == b"<", (int(one[2]), int(one[3] or 0))) for one in asked)
+    return any(version < since or (is_below and version == since) for is_below, version in versions)
