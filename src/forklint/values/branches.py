@@ -16,17 +16,21 @@ if TYPE_CHECKING:
     from forklint.values.evaluator import Evaluator
 
 
-def taken(evaluator: Evaluator, read: Expression, bindings: Sequence[Binding]) -> Sequence[Binding]:
+def taken(
+    evaluator: Evaluator, read: Expression, bindings: Sequence[Binding], *, unless_asked: bool = False
+) -> Sequence[Binding]:
     """Of the bindings that a name may have where it is read, in order, those that the call at hand comes to.
 
-    None of a branch that is surely not taken, and none that one of a branch replaces that surely is. Where no call is
-    at hand, its function would be looked for wherever it is called, once for each time that the name is read.
+    None of a branch that is surely not taken, and none that one of a branch replaces that surely is; with
+    ``unless_asked`` also by options that nobody sets. Where no call is at hand, its function would be looked for
+    wherever it is called, once for each time that the name is read; the code of a module runs once.
     """
-    if read.frame is None or not 1 < len(bindings) <= MOST_OPTIONS:
+    is_called = read.frame is not None or isinstance(read.scope.node, ast.Module)
+    if not is_called or not 1 < len(bindings) <= MOST_OPTIONS:
         return bindings
     left: list[Binding] = []
     for one in bindings:
-        is_taken = _is_taken(evaluator, read, one)
+        is_taken = _is_taken(evaluator, read, one, unless_asked=unless_asked)
         if is_taken is None:
             left.append(one)
         elif is_taken:
@@ -52,7 +56,7 @@ def is_passed_over(evaluator: Evaluator, function: Expression, statement: ast.st
     return False
 
 
-def _is_taken(evaluator: Evaluator, read: Expression, binding: Binding) -> bool | None:
+def _is_taken(evaluator: Evaluator, read: Expression, binding: Binding, *, unless_asked: bool) -> bool | None:
     """Whether the ``if`` around a binding come to it; None where that is not known, or there are none."""
     module, answer = read.module, None
     chain = [binding.node, *module.above(binding.node)]
@@ -66,7 +70,7 @@ def _is_taken(evaluator: Evaluator, read: Expression, binding: Binding) -> bool 
         if any(one is read.node for one in ast.walk(around.test)):
             return None
         test = evaluator.find(Expression(module, read.scope, around.test, read.frame))
-        if not isinstance(test.value, Constant) or test.by_default:
+        if not isinstance(test.value, Constant) or (test.by_default and not unless_asked):
             return None
         if arithmetic.is_true(test.value) is not (inner in around.body):
             return False

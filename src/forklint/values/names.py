@@ -89,12 +89,36 @@ def find(evaluator: Evaluator, source: Expression) -> Found:
     is_grown = len(made) < len(bindings)
     reaching = None if is_grown else bindings_of.reaching(source.module, source.scope, node)
     reached = made if reaching is None else reaching[1]
-    taken = branches.taken(evaluator, source, reached) if home is source.scope else reached
-    result = agreed(
-        bound(evaluator, Bound(source.module, home, binding), source.frame, source).within(worlds)
-        for binding, worlds in _placed(evaluator, source.module, taken)
-    )
+    if home is not source.scope:
+        result = _one_of(evaluator, source, home, reached)
+    else:
+        result = _one_of(evaluator, source, home, branches.taken(evaluator, source, reached))
+        if result.is_all and all(isinstance(one.value, Constant) for one in result.options):
+            result = _unless_asked(evaluator, source, home, reached) or result
     return result if isinstance(result.value, (Row, Table)) or not is_grown else NOTHING
+
+
+def unless_asked(evaluator: Evaluator, source: Expression) -> Found:
+    """What a bare name holds unless an option of the program chooses another branch; NOTHING for any other name."""
+    name = source.node if isinstance(source.node, ast.Name) else None
+    reaching = bindings_of.reaching(source.module, source.scope, name) if name is not None else None
+    if reaching is None or reaching[0] is not source.scope:
+        return NOTHING
+    return _unless_asked(evaluator, source, *reaching) or NOTHING
+
+
+def _unless_asked(evaluator: Evaluator, source: Expression, home: Scope, reached: Sequence[Binding]) -> Found | None:
+    usual = branches.taken(evaluator, source, reached, unless_asked=True)
+    found = _one_of(evaluator, source, home, usual) if len(usual) < len(reached) else NOTHING
+    return found.after(by_default=True) if found.known else None
+
+
+def _one_of(evaluator: Evaluator, source: Expression, home: Scope, bindings: Sequence[Binding]) -> Found:
+    """What a name holds that has one of some bindings."""
+    return agreed(
+        bound(evaluator, Bound(source.module, home, binding), source.frame, source).within(worlds)
+        for binding, worlds in _placed(evaluator, source.module, bindings)
+    )
 
 
 def _defined_there(evaluator: Evaluator, source: Expression, bindings: Sequence[Binding]) -> Found:
@@ -311,7 +335,7 @@ def _is_off_by_default(evaluator: Evaluator, path: Path, target: ast.AST) -> boo
 
 
 def _is_of_another(evaluator: Evaluator, path: Path, target: ast.AST, owner: Found) -> bool:
-    """Whether a target is a part of another module, or of what another call of a library made, than the owner."""
+    """Whether a target is a part of another module, dictionary, or library's object than the owner."""
     if not evaluator.sorts_out or not isinstance(target, (ast.Attribute, ast.Subscript)):
         return False
     module = evaluator.project.module(path)
@@ -321,7 +345,7 @@ def _is_of_another(evaluator: Evaluator, path: Path, target: ast.AST, owner: Fou
     if not all(isinstance(one, (Made, Ref)) for one in values):
         return False
     other = evaluator.plain.find(Expression(module, module.scope_at(target), target.value)).value
-    return isinstance(other, (Made, Ref)) and other not in values
+    return isinstance(other, (Made, Ref, Table)) and other not in values
 
 
 def _setters_near(project: Project, home: Module, name: str) -> tuple[Path, ...]:

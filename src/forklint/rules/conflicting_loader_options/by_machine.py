@@ -1,4 +1,7 @@
-"""Options of workers that a loader gets in any case, while it gets workers only on some machines, or if asked for."""
+"""Options that a loader refuses on some machines alone, or unless it is asked for something else.
+
+Those of workers, while it gets workers only somewhere or if asked for; an order beside a sampler that is the default.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from forklint.knowledge.loader_options import Refusal, refusals
 from forklint.loading.certainty import has_none_by_default
 from forklint.loading.conflicts import Conflict, asks_for, is_expected, is_taken
-from forklint.loading.constants import is_of_kind
+from forklint.loading.constants import is_of_kind, is_something
 from forklint.loading.given import Given
 from forklint.loading.loader_calls import LoaderCall
 from forklint.loading.loaders import Loader, loaders_of
@@ -18,9 +21,9 @@ from forklint.project.index import Project
 from forklint.project.module import CodeLink, Module
 from forklint.project.scopes import FUNCTIONS
 from forklint.source.kinds import PYTHON_SUFFIXES
-from forklint.values import arithmetic
+from forklint.values import arithmetic, names
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Absent, Case, Either, Expression, Found, Source
+from forklint.values.model import NOTHING, Absent, Case, Either, Expression, Found, Source
 from forklint.values.numbers import Workers, verdict
 from forklint.values.worlds import EVERYWHERE, NOWHERE, Worlds
 
@@ -31,6 +34,7 @@ def conflicts_somewhere(project: Project, module: Module) -> Iterator[Conflict]:
     """Give what a loader refuses on machines for which the code gives it no workers, or unless it is asked for some."""
     wanting = [one for one in refusals() if one.beside == WORKERS and one.beside_kind == "zero"]
     for loader in loaders_of(project, module):
+        yield from _beside_a_default(project, module, loader)
         given = [one for one in wanting if loader.option(one.option) is not None]
         if not given or loader.row.prefix:  # most loaders are given none: that is told at once
             continue
@@ -46,6 +50,20 @@ def conflicts_somewhere(project: Project, module: Module) -> Iterator[Conflict]:
                 where = without & _surely(project, found, refusal, by_default=is_default)
                 if where:
                     yield _conflict(loader, refusal, place, where, by_default=is_default)
+
+
+def _beside_a_default(project: Project, module: Module, loader: Loader) -> Iterator[Conflict]:
+    """Give what a loader refuses beside something that it gets unless an option says otherwise."""
+    options = [one for one in refusals() if one.beside_kind == "not none" and loader.option(one.beside) is not None]
+    for refusal in options if not loader.row.prefix and not is_expected(module, loader.call.node) else ():
+        found, place = loader.value(refusal.option), _written(loader.option(refusal.option))
+        source = loader.option(refusal.beside)
+        beside = names.unless_asked(loader.evaluator, source) if isinstance(source, Expression) else NOTHING
+        if found is None or place is None or found.by_default or not beside.by_default:
+            continue
+        is_refused = is_of_kind(project, found.value, refusal.kind) and is_something(project, beside.value)
+        if is_refused and not asks_for(place.scope.node, {refusal.option}):
+            yield _conflict(loader, refusal, place, EVERYWHERE, by_default=True)
 
 
 def is_of_program(project: Project, loader: LoaderCall) -> bool:

@@ -63,11 +63,21 @@ def _decorator(project: Project, module: Module, scope: Scope, callee: ast.expr)
     found = project.resolve(module, scope, callee)
     if found is not None or not isinstance(callee, ast.Attribute):
         return found
-    owner = project.resolve(module, scope, callee.value)
-    if not isinstance(owner, Value) or not isinstance(owner.binding.value, ast.Call):
+    made = callee.value
+    owner = project.resolve(module, scope, made)
+    if isinstance(owner, Value):
+        return _method(project, owner.module, owner.scope, owner.binding.value, callee.attr)
+    holder = project.resolve(module, scope, made.value) if isinstance(made, ast.Attribute) else None
+    kept = holder.scope.bindings.get(last_name(made), []) if isinstance(holder, ClassFacts) else []
+    if not isinstance(holder, ClassFacts) or len(kept) != 1:
         return None
-    made = project.resolve(owner.module, owner.scope, owner.binding.value.func)
-    return project.member(made, callee.attr) if made is not None else None
+    return _method(project, holder.module, holder.scope, kept[0].value, callee.attr)
+
+
+def _method(project: Project, module: Module, scope: Scope, made: ast.expr | None, name: str) -> Symbol | None:
+    """A method of the object that an expression makes."""
+    owner = project.resolve(module, scope, made.func) if isinstance(made, ast.Call) else None
+    return project.member(owner, name) if owner is not None else None
 
 
 class _Followed:
@@ -89,6 +99,9 @@ class _Followed:
         if isinstance(value, ast.Constant):
             return value.value is None
         if isinstance(value, ast.Lambda):
+            own = {one.arg for one in value.args.args}
+            if isinstance(value.body, ast.Call):
+                return bool(own) and self._is_kept(facts, own, value.body, calls)
             return bool(value.args.args) and is_name(value.body, value.args.args[0].arg)
         if isinstance(value, ast.Name) and value.id in given:
             return leaves_alone(facts.module, facts.node, value.id, self._may_add)
