@@ -22,7 +22,7 @@ VARYING = (
     (r"; replaced: .*", ""),  # what is missing here
     (r" in process \d+", " in process N"),
     (r"used over \d+ passes? in \d+ workers", "used over N passes in N workers"),
-    (r"(spawn|forkserver), 1 workers", r"\1, N workers"),
+    (r"(spawn|forkserver), 1 worker\b", r"\1, N workers"),
 )
 """What differs from machine to machine, and what the page has in its place."""
 

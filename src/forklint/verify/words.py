@@ -43,7 +43,8 @@ class Factors:
     """In a tolerant run: what was done to the code, if that is what is varied."""
 
     def __str__(self) -> str:
-        parts = [self.start_method, None if self.workers is None else f"{self.workers} workers"]
+        workers = "1 worker" if self.workers == 1 else f"{self.workers} workers"
+        parts = [self.start_method, None if self.workers is None else workers]
         parts += [None if self.pin_memory is None else f"pin_memory={self.pin_memory}", self.environment, self.device]
         parts += [None if self.parent is None else f"{self.parent} parent", self.code]
         return ", ".join(part for part in parts if part) or "as it is"
