@@ -10,7 +10,7 @@ import pytest
 from needed import need_torch
 
 from forklint.knowledge import table
-from forklint.knowledge.removed import removed_by_hand, removed_from, removed_modules
+from forklint.knowledge.removed import removed_by_hand, removed_from, removed_from_torchvision, removed_modules
 
 LOOK = """
 import importlib, json, sys, warnings
@@ -52,3 +52,11 @@ def test_the_installed_torch_has_none_of_it() -> None:
     done = subprocess.run([sys.executable, "-c", LOOK], input=asked, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == []
+
+
+def test_each_of_torchvision_says_which_torch_came_with_it() -> None:
+    for gone in removed_from_torchvision().values():
+        assert gone.torch is not None
+        first, second = gone.torch
+        assert gone.since == (0, second + 1 if first == 1 else second + 15)
+        assert gone.instead

@@ -1,4 +1,4 @@
-"""Typed reader of what torch once had and no longer has.
+"""Typed reader of what torch and torchvision once had and no longer have.
 
 removed.toml is written by hand and says what to use instead; removed_api.json, which has the many other names, is
 written by scripts/make_removed.py from the source of all versions.
@@ -24,6 +24,8 @@ class Gone:
     """Of a module: whether it could be reached as an attribute without being imported."""
     raises: bool = False
     """Of a function: whether it is still there, and does nothing but raise an error."""
+    torch: tuple[int, int] | None = None
+    """The torch that came with it, if the version is one of torchvision."""
 
     @property
     def version(self) -> str:
@@ -36,6 +38,12 @@ def removed_modules() -> Mapping[str, Gone]:
     """By dotted path."""
     found = {path: _since(version) for path, version in knowledge.table("removed_api.json")["modules"].items()}
     return found | {row["path"]: _gone(row) for row in knowledge.table("removed.toml")["module"]}
+
+
+@cache
+def removed_from_torchvision() -> Mapping[str, Gone]:
+    """By dotted path, modules and names alike."""
+    return {path: _gone(row) for row in knowledge.table("removed.toml")["torchvision"] for path in row["paths"]}
 
 
 @cache
@@ -57,7 +65,9 @@ def removed_by_hand() -> set[str | tuple[str, str]]:
 
 def _gone(row: Mapping[str, Any]) -> Gone:
     first, second = row["since"]
-    return Gone((first, second), row.get("instead", ""), row.get("is_attribute", False), row.get("raises", False))
+    torch = tuple(row["torch"]) if "torch" in row else None
+    is_attribute = row.get("is_attribute", torch is not None)
+    return Gone((first, second), row.get("instead", ""), is_attribute, row.get("raises", False), torch)
 
 
 def _since(version: str) -> Gone:

@@ -49,6 +49,9 @@ def reaching(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, list[
         if statement in chain or start_of(binding.node) > start_of(name):
             before += [binding] if any(loop in module.above(statement) for loop in loops) else []
             continue
+        if _is_in_another_branch(module, statement, chain):
+            before += [binding] if any(loop in module.above(statement) for loop in loops) else []
+            continue
         around = next((one for one in _chain(module, statement) if _is_on_the_way(module, one, chain)), None)
         if around is not None and _surely_binds(around, binding_it):
             before = [one for one in before if start_of(one.node) >= start_of(around)]
@@ -78,6 +81,13 @@ def _contradicts(module: Module, scope: Scope, statement: ast.stmt, chain: list[
     """Whether a statement and a place stand in opposite branches of two ``if`` that ask the same of the same names."""
     there = dict(_branches([statement, *module.above(statement)]))
     return any(there.get(test, taken) is not taken and _is_set_once(scope, test) for test, taken in _branches(chain))
+
+
+def _is_in_another_branch(module: Module, statement: ast.stmt, chain: list[ast.AST]) -> bool:
+    """Whether an ``if`` around a place has a statement in the branch that the place is not in."""
+    inside = {node: inner for inner, node in pairwise(chain) if isinstance(node, ast.If) and inner is not node.test}
+    there = pairwise([statement, *module.above(statement)])
+    return any(node in inside and (inner in node.body) is not (inside[node] in node.body) for inner, node in there)
 
 
 def _branches(chain: list[ast.AST]) -> Iterator[tuple[str, bool]]:

@@ -1,14 +1,15 @@
-"""Modules that torch no longer has, where a file imports them or reaches them as an attribute of torch."""
+"""Modules that torch no longer has, and what torchvision has not, where a file imports or reads it."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
-from forklint.knowledge.removed import Gone, removed_modules
+from forklint.knowledge.removed import Gone, removed_from_torchvision, removed_modules
 from forklint.knowledge.torch_api import torch_module
+from forklint.members.attribute_stores import giving_files
 from forklint.members.guards import is_excused, is_fallback, is_hidden
 from forklint.members.version_tests import is_chosen_by_version
 from forklint.project.guard import is_for_type_checkers
@@ -16,6 +17,7 @@ from forklint.project.index import External
 from forklint.project.spelling import dotted
 from forklint.records import dataclass
 from forklint.rules.unknown_method.versions import is_for_older_torch
+from forklint.summaries.terms import WORD
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from forklint.summaries.summary import Summary
 
 
-TORCH = "torch."
+TORCH, TORCHVISION = "torch.", "torchvision"
 
 
 @dataclass(frozen=True)
@@ -39,38 +41,70 @@ class Removed:
     @property
     def gone(self) -> Gone:
         """Since when it is gone."""
-        return removed_modules()[self.path]
+        return _everything()[self.path]
+
+    @property
+    def library(self) -> str:
+        """The one that had it."""
+        return self.path.partition(".")[0]
+
+
+@cache
+def _everything() -> Mapping[str, Gone]:
+    return {**removed_modules(), **removed_from_torchvision()}
 
 
 def removed(project: Project, module: Module) -> Iterator[Removed]:
-    """Give the imports of such modules; of one that is not imported, its uses."""
+    """Give the imports of such modules and names; of one that is not imported, its uses."""
     importing = [node for node in module.nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
-    for path, gone in removed_modules().items():
+    code = module.document.code
+    asked = removed_from_torchvision() if TORCHVISION.encode() in code else {}
+    for path, gone in {**removed_modules(), **asked}.items():
         owner, _, name = path.rpartition(".")
-        if name.encode() not in module.document.code:
-            continue
-        if is_for_older_torch(project, module.path, gone.since):
+        if name.encode() not in code or _is_for_older(project, module, gone):
             continue
         imports = [node for node in importing if _imports(node, path)]
         uses = (node for node in module.nodes if gone.is_attribute and _is_use(project, module, node, path))
         for node in imports or uses:
             is_spared = is_excused(module, node, owner) or is_fallback(module, node)
             is_spared = is_spared or is_chosen_by_version(project, module, node)
-            if not is_spared and not is_for_type_checkers(module, node):
+            if not is_spared and not is_for_type_checkers(module, node) and not _is_put_there(project, module, path):
                 yield Removed(node, path, is_hidden(module, node))  # type: ignore[arg-type]
 
 
+def _is_for_older(project: Project, module: Module, gone: Gone) -> bool:
+    if gone.torch is None:
+        return is_for_older_torch(project, module.path, gone.since)
+    is_older = is_for_older_torch(project, module.path, gone.since, TORCHVISION)
+    return is_older or is_for_older_torch(project, module.path, gone.torch)
+
+
+def _is_put_there(project: Project, module: Module, path: str) -> bool:
+    """Whether a file stores it on a module, or puts it into ``sys.modules`` under its whole name."""
+    name = path.rpartition(".")[2]
+    return bool(giving_files(project, name, [module])) or any(
+        quote + path.encode() + quote in project.data(one)
+        for one in project.where(WORD, name)
+        for quote in (b'"', b"'")
+    )
+
+
 def may_need(summary: Summary) -> bool:
-    """Whether a file imports such a module, or an attribute of its name is read."""
+    """Whether a file imports such a module or name, or an attribute of its name is read."""
     imported = [f"{one.module}.{one.attribute}".rstrip(".") for one in summary.imports if not one.level]
     if any(_is_inside(one, path) for path in removed_modules() for one in imported if one.startswith(TORCH)):
         return True
-    return any(not _last_names().isdisjoint(scope.attributes) for scope in summary.scopes)
+    of_torchvision = [one for one in imported if one.startswith(TORCHVISION)]
+    if any(_is_inside(one, path) for path in removed_from_torchvision() for one in of_torchvision):
+        return True
+    names = _last_names(is_vision=bool(of_torchvision))
+    return any(not names.isdisjoint(scope.attributes) for scope in summary.scopes)
 
 
 @cache
-def _last_names() -> frozenset[str]:
-    return frozenset(path.rpartition(".")[2] for path, gone in removed_modules().items() if gone.is_attribute)
+def _last_names(*, is_vision: bool) -> frozenset[str]:
+    gone = _everything() if is_vision else removed_modules()
+    return frozenset(path.rpartition(".")[2] for path, one in gone.items() if one.is_attribute)
 
 
 def _imports(node: ast.Import | ast.ImportFrom, path: str) -> bool:
@@ -93,5 +127,5 @@ def _is_inside(one: str, path: str) -> bool:
 def _is_use(project: Project, module: Module, node: ast.AST, path: str) -> bool:
     if not isinstance(node, ast.Attribute) or node.attr != path.rpartition(".")[2] or not dotted(node):
         return False
-    symbol = project.resolve(module, module.scope_at(node), node)
+    symbol = project.resolve(module, module.scope_at(node), node) if isinstance(node.ctx, ast.Load) else None
     return isinstance(symbol, External) and symbol.name == path

@@ -44,12 +44,12 @@ class UnknownMethod(Rule):
     a mixin is reported if every class that uses it lacks the name, an abstract class if the name is not defined
     anywhere in the project.
 
-    It also reports modules, functions and methods that torch removed, private ones included: `torch._six`,
-    `torch.rfft`, `torch._utils._accumulate`, `RNNCellBase.check_forward_input` and others, and `.next()` of an iterator
-    of a `DataLoader`, which torch 1.13 removed. A loader whose value is unknown is recognized by its name, if no
-    iterator of the project has a method `next`. Calls of functions that torch keeps only to raise an error, such as
-    `torch.symeig`, are reported as well. Nothing of this is reported if the project asks for an older torch, which had
-    the name (`torch==1.7.1` in `requirements.txt`, `environment.yml` or another such file).
+    It also reports modules, functions and methods that torch removed, private ones included, and some of torchvision:
+    `torch._six`, `torchvision.transforms.Scale`, `torch.rfft`, `RNNCellBase.check_forward_input` and others, and
+    `.next()` of an iterator of a `DataLoader`, which torch 1.13 removed. A loader whose value is unknown is recognized
+    by its name, if no iterator of the project has a method `next`. Calls of functions that torch keeps only to raise an
+    error, such as `torch.symeig`, are reported as well. Nothing of this is reported if the project asks for an older
+    version, which had the name (`torch==1.7.1` in `requirements.txt`, `environment.yml` or another such file).
 
     The rule checks files that use torch, and the files of such a project that belong to a package or import another
     file. If an `except` around several statements hides the error, the severity is info.
@@ -109,7 +109,7 @@ class UnknownMethod(Rule):
     code = "FKL501"
     name = "unknown-method"
     severity = Severity.ERROR
-    tokens = rb"(?:import|from)[ \t]+(?:torch|lightning|pytorch_lightning)\b"
+    tokens = rb"(?:import|from)[ \t]+(?:torch|torchvision|lightning|pytorch_lightning)\b"
     words = (b"torch", b"lightning")
     needs = Needs(reached=words)
     """Torch or lightning, here or in what is reached; or anywhere, for a file that belongs together with others."""
@@ -179,7 +179,8 @@ class UnknownMethod(Rule):
             message, severity = (f"{words}{HIDDEN}", Severity.INFO) if old.hidden else (words, None)
             yield Suspect(old.node, old.node.attr, message, self.settings.cells, severity=severity, facts=old)
         for gone in removed(self.project, module):
-            words = f"torch has no module `{gone.path}` since version {gone.gone.version}"
+            kind = "module " if gone.library == "torch" else ""
+            words = f"{gone.library} has no {kind}`{gone.path}` since version {gone.gone.version}"
             message, severity = (f"{words}{HIDDEN}", Severity.INFO) if gone.hidden else (words, None)
             yield Suspect(gone.node, gone.path, message, self.settings.cells, severity=severity, facts=gone)
 

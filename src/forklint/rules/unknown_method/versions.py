@@ -1,4 +1,4 @@
-"""Which torch a project says that it needs."""
+"""Which torch, or torchvision, a project says that it needs."""
 
 from __future__ import annotations
 
@@ -15,14 +15,21 @@ ASKING = (
     *("setup.py", "setup.cfg", "pyproject.toml", "Pipfile"),
     *("environment.yml", "environment.yaml", "env.yml", "env.yaml", "conda.yml", "conda.yaml"),
 )
-"""Files in which a project says which torch it needs."""
-ASKED_TORCH = re.compile(rb"\b(?:py)?torch\b[\"']? *(?:= *[\"'])?(={1,3}|<=?|~=) *v?(\d+)(?:\.(\d+))?")
+"""Files in which a project says which libraries it needs."""
+VERSION = rb"\b[\"']? *(?:= *[\"'])?(={1,3}|<=?|~=) *v?(\d+)(?:\.(\d+))?"
+ASKED = {
+    "torch": re.compile(rb"\b(?:py)?torch" + VERSION),
+    "torchvision": re.compile(rb"\btorchvision" + VERSION),
+}
 
 
-def is_for_older_torch(project: Project, path: Path, since: tuple[int, int]) -> bool:
+def is_for_older_torch(project: Project, path: Path, since: tuple[int, int], library: str = "torch") -> bool:
     """Whether a file beside another one, or in a folder above it, asks for a torch older than a version."""
-    find = lambda: any(_asks(project, folder, since) for folder in _folders(project, path))  # noqa: E731 - it is short
-    return project.answer("an older torch asked for", (path.parent, since), find, compared=True)
+
+    def find() -> bool:
+        return any(_asks(project, folder, since, ASKED[library]) for folder in _folders(project, path))
+
+    return project.answer("an older torch asked for", (path.parent, since, library), find, compared=True)
 
 
 def _folders(project: Project, path: Path) -> Iterator[Path]:
@@ -32,7 +39,7 @@ def _folders(project: Project, path: Path) -> Iterator[Path]:
             return
 
 
-def _asks(project: Project, folder: Path, since: tuple[int, int]) -> bool:
-    asked = (one for name in ASKING for one in ASKED_TORCH.finditer(project.data(folder / name)))
+def _asks(project: Project, folder: Path, since: tuple[int, int], pattern: re.Pattern[bytes]) -> bool:
+    asked = (one for name in ASKING for one in pattern.finditer(project.data(folder / name)))
     versions = ((one[1] == b"<", (int(one[2]), int(one[3] or 0))) for one in asked)
     return any(version < since or (is_below and version == since) for is_below, version in versions)
