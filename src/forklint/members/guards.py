@@ -76,12 +76,25 @@ def is_method_excused(module: Module, use: ast.Attribute) -> bool:
 
 
 def is_never_reached(module: Module, node: ast.AST) -> bool:
-    """Whether a statement before a node, in the same block or one around it, surely leaves the block."""
+    """Whether a statement before a node, in its block or one around it, surely leaves that, or nothing evaluates it."""
+    if _is_annotation_in_function(module, node):
+        return True
     below = node
     for above in module.above(node):
         block = block_of(module, below) if isinstance(below, ast.stmt) else []
         if any(leaves(statement) for statement in block if start_of(statement) < start_of(below)):
             return True
+        below = above
+    return False
+
+
+def _is_annotation_in_function(module: Module, node: ast.AST) -> bool:
+    """Whether a node stands in the annotation of a variable of a function, which Python does not evaluate."""
+    below = node
+    for above in module.above(node):
+        if isinstance(above, ast.stmt):
+            is_annotation = isinstance(above, ast.AnnAssign) and below is above.annotation
+            return is_annotation and isinstance(module.scope_at(above).node, FUNCTIONS)
         below = above
     return False
 
