@@ -11,7 +11,7 @@ from forklint.project.index import Project, Value
 from forklint.project.module import FunctionFacts, Module
 from forklint.project.nodes import nodes_below, start_of
 from forklint.project.scopes import FUNCTIONS, Binding, statements
-from forklint.project.spelling import dotted
+from forklint.project.spelling import dotted, is_name
 
 TORCH = "torch"
 MOST_STEPS = 4
@@ -114,6 +114,8 @@ def _around(module: Module, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
 
 
 def _speaks_of_version(part: ast.Name | ast.Attribute) -> bool:
+    if isinstance(part, ast.Attribute) and is_name(part.value, SELF):
+        return VERSION.search(part.attr.removeprefix("has_")) is not None  # an object may have much besides a torch
     return VERSION.search(part.id if isinstance(part, ast.Name) else part.attr) is not None
 
 

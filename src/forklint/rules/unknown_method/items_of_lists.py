@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
+from forklint.project.scopes import Kind
 from forklint.project.spelling import dotted, is_name
 
 ADDING = frozenset({"append", "insert"})
@@ -66,7 +67,9 @@ def _home(module: Module, item: ast.expr, name: str) -> ast.AST | None:
     if name.startswith("self."):
         return next((above for above in module.above(item) if isinstance(above, ast.ClassDef)), None)
     found = module.scope_at(item).find(name) if name.isidentifier() else None
-    return found[0].node if found is not None else None
+    if found is None or any(one.kind is Kind.PARAMETER for one in found[1]):
+        return None  # who calls the function may have put in anything
+    return found[0].node
 
 
 def _put(node: ast.AST, name: str) -> Iterable[ast.expr]:
