@@ -60,6 +60,20 @@ def test_what_is_refused_is_confirmed(tmp_path: Path, call: str, evidence: str) 
 
 
 @pytest.mark.soak
+def test_a_sampler_unless_an_option_says_otherwise(tmp_path: Path) -> None:
+    program = (
+        "import argparse\n\nparser = argparse.ArgumentParser()\nparser.add_argument('--random', action='store_true')\n"
+        "sampler = None\nif not parser.parse_args().random:\n    sampler = SequentialSampler([1, 2])\n"
+    )
+    (finding,) = found(tmp_path, f"{HEAD}{program}loader = DataLoader([1, 2], shuffle=True, sampler=sampler)\n")
+    assert finding.severity is Severity.WARNING
+    assert "which the loader has unless an option says otherwise" in finding.message
+    proof = prove(finding, tmp_path)
+    assert proof.verdict() == "confirmed"
+    assert proof.judgement.evidence.startswith("ValueError: sampler option is mutually exclusive")
+
+
+@pytest.mark.soak
 def test_of_several_that_are_refused_each_is_looked_at_alone(tmp_path: Path) -> None:
     call = "DataLoader([1, 2], num_workers=0, persistent_workers=True, prefetch_factor=2)"
     for finding in found(tmp_path, f"{HEAD}loader = {call}\n"):

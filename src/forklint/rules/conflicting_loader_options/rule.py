@@ -34,7 +34,7 @@ class ConflictingLoaderOptions(Rule):
     `**kwargs` of a literal, and reports options with a known value that cannot be combined with the others:
 
     - `persistent_workers`, `prefetch_factor`, `multiprocessing_context` and `timeout` if `num_workers` is 0 or not set;
-    - `shuffle=True` with a `sampler`;
+    - `shuffle=True` with a `sampler`, also where the loader has one unless an option says otherwise;
     - `shuffle`, `sampler`, `batch_size` and `drop_last` with a `batch_sampler`;
     - `drop_last=True` with `batch_size=None`;
     - `shuffle=True`, `sampler` and `batch_sampler` for an `IterableDataset`;
@@ -150,7 +150,8 @@ class ConflictingLoaderOptions(Rule):
             cells = tuple(cell for cell in self.settings.cells if cell.platform in platforms)
             if cells and conflict.loader.call not in told:
                 told.add(conflict.loader.call)
-                is_latent = conflict.by_default and not is_of_program(self.project, conflict.loader)
+                is_of_workers = conflict.refusal.beside == "num_workers"
+                is_latent = conflict.by_default and is_of_workers and not is_of_program(self.project, conflict.loader)
                 yield Suspect(
                     node=conflict.loader.call,
                     subject=conflict.option.name,
@@ -218,7 +219,8 @@ class ConflictingLoaderOptions(Rule):
         conflict: Conflict = suspect.facts
         name, refusal = conflict.option.name, conflict.refusal
         if conflict.where:
-            yield Proposal(f"pass `{name}` only if the loader has workers", Applicability.DISPLAY)
+            case = "if the loader has workers" if refusal.beside == "num_workers" else f"without a `{refusal.beside}`"
+            yield Proposal(f"pass `{name}` only {case}", Applicability.DISPLAY)
             return
         changed = option_removal.removed(tree, module, conflict.option, refusal.neutral)
         if changed is not None:
@@ -246,4 +248,6 @@ def _message(conflict: Conflict) -> str:
         count = f"`{row.prefix}num_workers` is {'0' if conflict.beside else 'not set'}"
         count = f"the loader has none {conflict.where}" if conflict.where else count
         reason = f"{refusal.words}, but {count}"
+    elif conflict.by_default:
+        reason = f"{refusal.words}, which the loader has unless an option says otherwise"
     return f"`{written}` {reason}: {maker} raises {refusal.error} when it is {refusal.when}"

@@ -38,6 +38,8 @@ def proof_of(project: Project, conflict: Conflict) -> Mapping[str, Any]:
     }
     if refusal.beside_kind == "zero":
         options.setdefault("num_workers", {"value": 0})
+    elif refusal.beside_kind == "not none":
+        options.setdefault(refusal.beside, OBJECT)
     return {
         "loader": TORCH if loader.row.prefix else loader.row.call[0],
         "option": refusal.option,
