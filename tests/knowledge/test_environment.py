@@ -86,6 +86,8 @@ def code_of(probe: str) -> tuple[str, str]:
         return LOCKED, "stdout"
     if kind == "raises":
         return RAISES.format(rest), "stdout"
+    if kind == "fails":
+        return f"import numpy\ntry: {rest}; print(False)\nexcept Exception: print(True)", "stdout"
     return (f"print({rest})", "stdout") if kind == "value" else (rest, "stderr")
 
 

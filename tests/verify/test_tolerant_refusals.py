@@ -38,6 +38,11 @@ PLAIN = [
     "import sqlite3; sqlite3.connect('made.db').execute('create table t (x)')",
 ]
 """Without a library: one program tries all, one after the other."""
+REFUSED = {
+    *("open", "os.exec", "os.mkdir", "os.remove", "os.rename", "os.symlink", "os.system", "os.truncate"),
+    *("shutil.copyfile", "shutil.move", "shutil.rmtree", "sqlite3.connect", "subprocess.Popen"),
+}
+"""What is told of them, each with what it is refused for."""
 
 
 @pytest.mark.parametrize(
@@ -63,7 +68,8 @@ def test_nothing_of_the_project_is_changed(tmp_path: Path, actions: list[str]) -
     assert left == ["data", "data/precious.txt", "program.py"], seen.output
     assert (tmp_path / "data" / "precious.txt").read_text() == "precious"
     assert seen.output.count("went on") == len(actions), seen.output
-    assert "missing" in text or len(stood_in(seen)["refused"]) >= len(actions)
+    told = {one.split()[0] for one in stood_in(seen).get("refused", ())}
+    assert "missing" in text or (told >= REFUSED if actions is PLAIN else told)
 
 
 def test_a_child_is_held_to_it_too(tmp_path: Path) -> None:

@@ -102,6 +102,14 @@ def _raises(expression: str, _order: Dict[str, Any]) -> bool:
     return False
 
 
+def _fails(expression: str, _order: Dict[str, Any]) -> bool:
+    try:
+        evaluated(expression)
+    except Exception:
+        return True
+    return False
+
+
 def _opens(_rest: str, _order: Dict[str, Any]) -> str:
     import fcntl
 
@@ -173,6 +181,7 @@ PROBES: Dict[str, Callable[[str, Dict[str, Any]], Any]] = {
     "symbol": _symbol,
     "log": _log,
     "raises": _raises,
+    "fails": _fails,
     "opens": _opens,
     "maps": _maps_it,
     "dlopens": _dlopens,
