@@ -30,7 +30,8 @@ def _find_whether(project: Project, path: Path) -> bool:
     if any(one.level for one in imports) or path.name == INIT or not tops.isdisjoint(_packages(project, path)):
         return False
     own = tops - sys.stdlib_module_names - libraries().always - libraries().ambiguous - {"", path.stem}
-    return any(_is_in(project, folder, path, name) for name in own for folder in _folders(project, path))
+    unusual = [name for name in own if not project.resolver.is_usual(str(path.parent), name)]
+    return any(_is_in(project, folder, name) for name in unusual for folder in _folders(project, path))
 
 
 def _folders(project: Project, path: Path) -> Iterator[Path]:
@@ -50,11 +51,9 @@ def _packages(project: Project, path: Path) -> set[str]:
     return {folder.name, *([root.name] if project.resolver.holds(str(root), INIT) else [])}
 
 
-def _is_in(project: Project, folder: Path, path: Path, name: str) -> bool:
-    """Whether a name is that of a file or package in a folder, and of nothing that is found from a file's package."""
+def _is_in(project: Project, folder: Path, name: str) -> bool:
+    """Whether a name is that of a file or package in a folder."""
     resolver = project.resolver
-    if resolver.is_usual(str(path.parent), name):
-        return False
     if resolver.holds(str(folder), f"{name}.py"):
         inner = project.imports(folder / f"{name}.py")
         return all(one.level or one.module.partition(".")[0] != name for one in inner)  # else it wraps a library

@@ -60,8 +60,6 @@ class Certainty(IntEnum):
 
 def old_nexts(project: Project, module: Module) -> Iterator[OldNext]:
     """Give such calls of a module."""
-    if is_for_older_torch(project, module.path, REMOVED):
-        return
     evaluator = Evaluator(project)
     for call in module.calls_of((NEXT,)):
         use = call.func
@@ -69,7 +67,9 @@ def old_nexts(project: Project, module: Module) -> Iterator[OldNext]:
             continue
         known = _asked_of(project, evaluator, module, use.value)
         is_one = known is Certainty.YES or (known is Certainty.BY_NAME and _has_loaders_alone(project))
-        if is_one and not is_method_excused(module, use) and not is_chosen_by_version(project, module, use):
+        if not is_one or is_for_older_torch(project, module.path, REMOVED):
+            continue
+        if not is_method_excused(module, use) and not is_chosen_by_version(project, module, use):
             yield OldNext(call, use, is_hidden(module, use))
 
 

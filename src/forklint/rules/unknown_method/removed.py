@@ -58,14 +58,16 @@ def removed(project: Project, module: Module) -> Iterator[Removed]:
     """Give the imports of such modules and names; of one that is not imported, its uses."""
     importing = [node for node in module.nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
     code = module.document.code
-    asked = removed_from_torchvision() if TORCHVISION.encode() in code else {}
-    for path, gone in {**removed_modules(), **asked}.items():
+    for path, gone in (_everything() if TORCHVISION.encode() in code else removed_modules()).items():
         owner, _, name = path.rpartition(".")
-        if name.encode() not in code or _is_for_older(project, module, gone):
+        if name.encode() not in code:
             continue
-        imports = [node for node in importing if _imports(node, path)]
-        uses = (node for node in module.nodes if gone.is_attribute and _is_use(project, module, node, path))
-        for node in imports or uses:
+        found: list[ast.AST] = [node for node in importing if _imports(node, path)]
+        if not found and gone.is_attribute:
+            found = [node for node in module.nodes if _is_use(project, module, node, path)]
+        if found and _is_for_older(project, module, gone):
+            continue
+        for node in found:
             is_spared = is_excused(module, node, owner) or is_fallback(module, node)
             is_spared = is_spared or is_chosen_by_version(project, module, node)
             if not is_spared and not is_for_type_checkers(module, node) and not _is_put_there(project, module, path):
