@@ -101,3 +101,72 @@ def test_a_module_that_cannot_be_imported_decides_nothing(tmp_path: Path) -> Non
     (finding,) = found(tmp_path, f"import broken\n\n\n{SILENT}")
     proof = prove(finding, tmp_path)
     assert (proof.verdict(), proof.judgement.advice) == ("inconclusive", "make the module importable here")
+
+
+MODEL = """
+import pytorch_lightning as pl
+
+
+class Model(pl.LightningModule):
+    def validation_epoch_end(self, outputs):
+        print(outputs)
+"""
+LIGHTNING = """
+import torch
+
+__version__ = "{version}"
+
+
+class LightningModule(torch.nn.Module):
+    def training_step(self): ...
+    def validation_step(self): ...
+    def test_step(self): ...
+    def configure_optimizers(self): ...
+
+
+class Trainer:
+    def __init__(self, **options): ...
+
+    def validate(self, model, loader):
+        if {refuses} and hasattr(model, "validation_epoch_end"):
+            raise NotImplementedError("Support for `validation_epoch_end` has been removed")
+"""
+"""What the task asks of Lightning, which is not installed here."""
+
+
+@pytest.mark.parametrize(
+    ("library", "verdict", "evidence"),
+    [
+        (
+            LIGHTNING.format(version="2.6.6", refuses=True),
+            "confirmed",
+            "pytorch_lightning 2.6.6: NotImplementedError: Support for `validation_epoch_end` has been removed",
+        ),
+        pytest.param(
+            LIGHTNING.format(version="1.9.5", refuses=False),
+            "refuted",
+            "pytorch_lightning 1.9.5 accepts `validation_epoch_end`",
+            marks=pytest.mark.soak,
+        ),
+        pytest.param(
+            "",
+            "inconclusive",
+            "the Lightning that the class derives from is not installed here",
+            marks=pytest.mark.soak,
+        ),
+    ],
+    ids=["refused", "accepted", "missing"],
+)
+def test_a_hook_that_lightning_removed(tmp_path: Path, library: str, verdict: str, evidence: str) -> None:
+    (finding,) = found(tmp_path, MODEL)
+    if library:
+        (tmp_path / "pytorch_lightning.py").write_text(library)
+    proof = prove(finding, tmp_path)
+    assert (proof.verdict(), evidence in proof.judgement.evidence.split("; ")) == (verdict, True)
+
+
+@pytest.mark.soak
+def test_lightning_refuses_a_removed_hook(tmp_path: Path) -> None:
+    pytest.importorskip("pytorch_lightning")
+    (finding,) = found(tmp_path, MODEL)
+    assert prove(finding, tmp_path).verdict() == "confirmed"

@@ -37,6 +37,26 @@ class Hook:
         return self.name.startswith("__")
 
 
+@dataclass(frozen=True)
+class RemovedHook:
+    """A hook that classes of a kind no longer have; hooks.toml explains the fields."""
+
+    kind: str
+    name: str
+    instead: str
+    refused: str
+    since: tuple[int, int]
+
+
+@cache
+def removed_hooks() -> Mapping[str, RemovedHook]:
+    """The removed hooks by name."""
+    return {
+        row["name"]: RemovedHook(row["kind"], row["name"], row["instead"], row["refused"], tuple(row["since"]))
+        for row in knowledge.table("hooks.toml")["removed"]
+    }
+
+
 @cache
 def roles() -> tuple[Role, ...]:
     """The roles, in the order of the table."""

@@ -14,6 +14,7 @@ from forklint.environment.launching import launches
 from forklint.environment.settings import settings_in
 from forklint.handles.openers import Openers
 from forklint.knowledge.handles import openers
+from forklint.knowledge.hooks import removed_hooks
 from forklint.knowledge.random_streams import generators
 from forklint.members.attribute_stores import is_assigned_somewhere
 from forklint.members.guards import is_excused, is_hidden, is_method_excused
@@ -184,6 +185,9 @@ def hook(_project: Project, module: Module, row: int) -> Aim | str:
     facts = class_at(module, row)
     methods = [node for node in (facts.node.body if facts else ()) if isinstance(node, FUNCTIONS)]
     node = nearest(methods, row)
+    gone = removed_hooks().get(node.name) if node is not None else None
+    if node is not None and facts is not None and gone is not None:
+        return Aim(node, {"class": facts.place, "name": gone.name, "meant": gone.instead, "removed": True}, gone.name)
     meant = meant_hook(node.name) if node is not None else None
     if node is None or facts is None or meant is None:
         return "no method is defined there whose name is one typo away from one that torch calls"

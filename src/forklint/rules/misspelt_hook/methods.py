@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from forklint.datasets.classes import is_dataset
-from forklint.knowledge.hooks import Hook, Role, hooks, roles
+from forklint.knowledge.hooks import Hook, RemovedHook, Role, hooks, removed_hooks, roles
 from forklint.loading.rows import HARMLESS_BASES
 from forklint.members.abstract import is_for_others
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import Function
+from forklint.project.scopes import FUNCTIONS, Function
 from forklint.project.spelling import dotted
+from forklint.project.versions import asks_for_older
 from forklint.records import dataclass
 from forklint.rules.misspelt_hook.meaning import meant_hook
 from forklint.summaries.summary import Scope
@@ -23,6 +24,9 @@ from forklint.summaries.terms import WORD
 
 OTHER_THINGS = frozenset({"property", "cached_property", "setter", "staticmethod", "classmethod", "overload"})
 """Decorators of what is no plain method; their last names."""
+LIGHTNING = "lightning"
+EXPECTED = b"raises(NotImplementedError"
+"""What stands in a test of the error that Lightning raises."""
 PLAIN = "class"
 """The role of a class that has no base outside the project."""
 BASE_NAME = re.compile(r"Base|Abstract|Mixin|Interface|Template")
@@ -40,6 +44,30 @@ class MisspeltMethod:
     """What happens without the hook; empty where a base answers, or torch can do without."""
     is_alone: bool
     """Whether no class of the project derives from this one."""
+
+
+@dataclass(frozen=True)
+class RemovedMethod:
+    """A method that Lightning once called, and refuses now."""
+
+    owner: ClassFacts
+    method: Function
+    hook: RemovedHook
+
+
+def removed_methods(project: Project, module: Module) -> Iterator[RemovedMethod]:
+    """Give the methods of a module that are hooks no longer, unless the project asks for an older Lightning."""
+    if EXPECTED in module.document.code:
+        return
+    for facts in module.classes:
+        for method in facts.node.body:
+            if not isinstance(method, FUNCTIONS):
+                continue
+            hook = removed_hooks().get(method.name)
+            if hook is None or _of_kind(hook.kind).base.isdisjoint(project.ancestry(facts).external):
+                continue
+            if not asks_for_older(project, module.path, hook.since, LIGHTNING):
+                yield RemovedMethod(facts, method, hook)
 
 
 def misspelt_methods(project: Project, module: Module) -> Iterator[MisspeltMethod]:

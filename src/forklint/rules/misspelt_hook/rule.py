@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from forklint.edits.tree import Tree
     from forklint.project.module import Module
     from forklint.rules.misspelt_hook.keywords import MisspeltKeyword
-    from forklint.rules.misspelt_hook.methods import MisspeltMethod
+    from forklint.rules.misspelt_hook.methods import MisspeltMethod, RemovedMethod
 
 METHODS = re.compile(rb"def[ \t]+(\w+)")
 FAMILIES = (b"Dataset", b"Sampler")
 """What stands in the names of torch's classes that need not be known one by one."""
 CERTAIN = ("__getitem__", "__iter__")
 """Hooks without which a class of torch's only raises."""
+MOVE = "collect what the steps return in an attribute, and move this method's work to"
 CONSTRUCTOR, PYTHON = "__init__", "Python"
 """The one hook that Python asks for, whatever the class is."""
 MOST_KEYWORDS = 10_000
@@ -33,10 +34,12 @@ MOST_KEYWORDS = 10_000
 
 @cache
 def hook_meant(name: bytes) -> bool:
-    """Whether a method of this name may be meant for a hook."""
+    """Whether a method of this name may be meant for a hook, or is one that is there no longer."""
+    from forklint.knowledge.hooks import removed_hooks
     from forklint.rules.misspelt_hook.meaning import meant_hook
 
-    return meant_hook(name.decode(errors="replace")) is not None
+    written = name.decode(errors="replace")
+    return meant_hook(written) is not None or written in removed_hooks()
 
 
 @lru_cache(MOST_KEYWORDS)
@@ -57,7 +60,7 @@ def _keywords() -> frozenset[str]:
 
 
 class MisspeltHook(Rule):
-    """A method or keyword has a misspelled name, so torch never uses it.
+    """A method or keyword has a misspelled or removed name, so torch never uses it.
 
     ## What it does
     In datasets, iterable datasets and samplers (classes that derive from torch's, across files) it looks for methods
@@ -71,6 +74,10 @@ class MisspeltHook(Rule):
     that passes its `**kwargs` on, it looks for keywords: `worker_init=`, `num_worker=`, `collate=`, `pin_mem=`. Those
     that a function puts into a mapping before the call count as well, even if it does so in a branch.
 
+    It also reports the hooks of a LightningModule that Lightning 2.0 removed: `training_epoch_end`,
+    `validation_epoch_end` and `test_epoch_end`. It does not if a requirements file, `pyproject.toml`, `setup.py` or
+    conda environment beside the file or above it asks for an older Lightning.
+
     The rule reports nothing if code in the project uses the misspelled name, if a subclass has the right one, if the
     method has a signature that does not fit the hook, or if a `TypeError` is expected.
 
@@ -78,8 +85,9 @@ class MisspeltHook(Rule):
     Python never calls a method with such a name. A dataset without `__getitem__` raises `NotImplementedError` when the
     first sample is read, possibly in a worker process; one without `__len__` raises `TypeError` when its loader is
     read, or created with `shuffle=True`. Without `__getitems__` or `__getstate__` there is no error, but batches are
-    slow, or handles are pickled. Lightning skips validation if there is no `val_dataloader`. An unknown keyword of the
-    loader raises `TypeError` when the loader is created, which may be late in a run.
+    slow, or handles are pickled. Lightning skips validation if there is no `val_dataloader`, and raises
+    `NotImplementedError` for a hook that it removed. An unknown keyword of the loader raises `TypeError` when the
+    loader is created, which may be late in a run.
 
     ## Example
     ```python
@@ -108,7 +116,8 @@ class MisspeltHook(Rule):
     `__getstate__` are used from then on, and a plain `get_item` may be called from outside of the project.
 
     ## How it is proved
-    The class is imported and used as torch uses it. A loader is created with the keyword, and with the correct one.
+    The class is imported and used as torch uses it. A loader is created with the keyword, and with the correct one. A
+    model with a removed hook is given to a `Trainer` of the Lightning that is installed.
 
     ## Known limits
     A class that does not derive from torch's counts as a dataset only if an object of it is passed to a loader, and if
@@ -153,7 +162,7 @@ class MisspeltHook(Rule):
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Find the methods that nothing calls, and the keywords that no loader has."""
         from forklint.rules.misspelt_hook.keywords import misspelt_keywords
-        from forklint.rules.misspelt_hook.methods import misspelt_methods
+        from forklint.rules.misspelt_hook.methods import misspelt_methods, removed_methods
 
         if not self.may_hold(module.path, module.document.code):
             return
@@ -165,6 +174,14 @@ class MisspeltHook(Rule):
                 cells=self.settings.cells,
                 severity=Severity.ERROR if method.effect else Severity.WARNING,
                 facts=method,
+            )
+        for removed in removed_methods(self.project, module):
+            yield Suspect(
+                node=removed.method,
+                subject=removed.method.name,
+                message=_removed_message(removed),
+                cells=self.settings.cells,
+                facts=removed,
             )
         for keyword in misspelt_keywords(self.project, module):
             given = keyword.given
@@ -190,9 +207,11 @@ class MisspeltHook(Rule):
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
         """The class, the method and the hook; or the loader, the keyword and the one that is meant."""
         from forklint.knowledge.starters import TORCH
-        from forklint.rules.misspelt_hook.methods import MisspeltMethod
+        from forklint.rules.misspelt_hook.methods import MisspeltMethod, RemovedMethod
 
-        wrong: MisspeltMethod | MisspeltKeyword = suspect.facts
+        wrong: MisspeltMethod | RemovedMethod | MisspeltKeyword = suspect.facts
+        if isinstance(wrong, RemovedMethod):
+            return {"class": wrong.owner.place, "name": wrong.hook.name, "meant": wrong.hook.instead, "removed": True}
         if isinstance(wrong, MisspeltMethod):
             return {"class": wrong.owner.place, "name": wrong.method.name, "meant": wrong.hook, "effect": wrong.effect}
         loader = TORCH if wrong.row.passes_on else wrong.row.call[0]
@@ -201,9 +220,12 @@ class MisspeltHook(Rule):
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterator[Proposal]:
         """Rename it."""
         from forklint.rules.misspelt_hook import renaming
-        from forklint.rules.misspelt_hook.methods import MisspeltMethod
+        from forklint.rules.misspelt_hook.methods import MisspeltMethod, RemovedMethod
 
-        wrong: MisspeltMethod | MisspeltKeyword = suspect.facts
+        wrong: MisspeltMethod | RemovedMethod | MisspeltKeyword = suspect.facts
+        if isinstance(wrong, RemovedMethod):
+            yield Proposal(f"{MOVE} `{wrong.hook.instead}`", Applicability.DISPLAY)
+            return
         if isinstance(wrong, MisspeltMethod):
             name = wrong.method.name
             is_plain = bool(wrong.effect) and wrong.is_alone and wrong.hook in CERTAIN and name.startswith("_")
@@ -227,3 +249,9 @@ def _method_message(wrong: MisspeltMethod) -> str:
     asked = f"{asker} looks for `{wrong.hook}` in a {role.kind}"
     told = f"`{wrong.owner.name}.{wrong.method.name}` is never called: {asked}"
     return f"{told}; without it {wrong.effect}" if wrong.effect else told
+
+
+def _removed_message(wrong: RemovedMethod) -> str:
+    hook, version = wrong.hook, ".".join(map(str, wrong.hook.since))
+    told = f"Lightning {version} removed the hook `{hook.name}`; where a class has it, {hook.refused}"
+    return f"{told}; use `{hook.instead}`"

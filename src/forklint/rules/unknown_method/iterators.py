@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from forklint.members.guards import is_hidden, is_method_excused
 from forklint.members.version_tests import is_chosen_by_version
 from forklint.project.spelling import is_name
+from forklint.project.versions import asks_for_older
 from forklint.records import dataclass
 from forklint.rules.unknown_method.items_of_lists import put_into_list_of
-from forklint.rules.unknown_method.versions import is_for_older_torch
 from forklint.summaries.summary import CLASS
 from forklint.summaries.terms import BASE, CALL, IMPORTED, WORD
 from forklint.values.arithmetic import is_sure
@@ -67,7 +67,7 @@ def old_nexts(project: Project, module: Module) -> Iterator[OldNext]:
             continue
         known = _asked_of(project, evaluator, module, use.value)
         is_one = known is Certainty.YES or (known is Certainty.BY_NAME and _has_loaders_alone(project))
-        if not is_one or is_for_older_torch(project, module.path, REMOVED):
+        if not is_one or asks_for_older(project, module.path, REMOVED):
             continue
         if not is_method_excused(module, use) and not is_chosen_by_version(project, module, use):
             yield OldNext(call, use, is_hidden(module, use))

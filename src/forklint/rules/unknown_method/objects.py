@@ -21,6 +21,7 @@ from forklint.project.spelling import (
     first_parameter,
     is_name,
 )
+from forklint.project.versions import asks_for_older
 from forklint.rules.unknown_method.attributes import Attributes, missed_on_classes
 from forklint.rules.unknown_method.callables import callables
 from forklint.rules.unknown_method.constructions import may_be_object, moves, stores, takes
@@ -36,7 +37,6 @@ from forklint.rules.unknown_method.screening import Screening
 from forklint.rules.unknown_method.supers import SUPER, lacking_above
 from forklint.rules.unknown_method.suppliers import Suppliers
 from forklint.rules.unknown_method.valued_objects import Valued, ValuedObjects
-from forklint.rules.unknown_method.versions import is_for_older_torch
 from forklint.summaries.terms import WORD
 
 Made = dict[tuple[Scope, str], tuple[Owner, set[str]]]
@@ -330,7 +330,7 @@ class Objects:
         if gone is None:
             yield lacking
             return
-        is_older = is_for_older_torch(self.project, module.path, gone.since)
+        is_older = asks_for_older(self.project, module.path, gone.since)
         if not is_older and not is_chosen_by_version(self.project, module, lacking.node):
             yield replace(lacking, near=Nearest(()), gone=gone)
 

@@ -15,8 +15,8 @@ from forklint.members.version_tests import is_chosen_by_version
 from forklint.project.guard import is_for_type_checkers
 from forklint.project.index import External
 from forklint.project.spelling import dotted
+from forklint.project.versions import asks_for_older
 from forklint.records import dataclass
-from forklint.rules.unknown_method.versions import is_for_older_torch
 from forklint.summaries.terms import WORD
 
 if TYPE_CHECKING:
@@ -76,9 +76,9 @@ def removed(project: Project, module: Module) -> Iterator[Removed]:
 
 def _is_for_older(project: Project, module: Module, gone: Gone) -> bool:
     if gone.torch is None:
-        return is_for_older_torch(project, module.path, gone.since)
-    is_older = is_for_older_torch(project, module.path, gone.since, TORCHVISION)
-    return is_older or is_for_older_torch(project, module.path, gone.torch)
+        return asks_for_older(project, module.path, gone.since)
+    is_older = asks_for_older(project, module.path, gone.since, TORCHVISION)
+    return is_older or asks_for_older(project, module.path, gone.torch)
 
 
 def _is_put_there(project: Project, module: Module, path: str) -> bool:

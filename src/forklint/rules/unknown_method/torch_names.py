@@ -19,11 +19,11 @@ from forklint.project.index import External, Project
 from forklint.project.module import Module
 from forklint.project.scopes import Binding, Kind
 from forklint.project.spelling import dotted
+from forklint.project.versions import asks_for_older
 from forklint.records import dataclass
 from forklint.rules.unknown_method.nearest import Nearest, nearest
 from forklint.rules.unknown_method.torch_aliases import torch_aliases
 from forklint.rules.unknown_method.torch_modules import is_missing, is_module, lacking_module
-from forklint.rules.unknown_method.versions import is_for_older_torch
 
 GETATTR = "getattr"
 RAISED = frozenset({"RuntimeError", "Exception", "BaseException"})
@@ -138,7 +138,7 @@ def _plain(
     if gone is None:
         near = nearest(name, owner.offered)
         yield Misspelt(node, owner, name, near if near.misspelt else Nearest(near.names))
-    elif not is_for_older_torch(project, module.path, gone.since):
+    elif not asks_for_older(project, module.path, gone.since):
         yield Misspelt(node, owner, name, Nearest(()), gone, is_hidden(module, node))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from forklint.model import Finding
-from forklint.verify.asked_class import attempts, importing, not_asked, with_stand_ins
+from forklint.verify.asked_class import INSTALL, attempts, importing, not_asked, with_stand_ins
 from forklint.verify.experiments.base import Experimenter, inconclusive
 from forklint.verify.experiments.unknown_method import in_function
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Verdict
@@ -34,6 +34,9 @@ class MisspeltHook(Experimenter):
                 return inconclusive(why, "move the class to the top of its module")
             spec |= importing(proof["class"], self.context.root)
             claim = f"nothing calls `{qualname}.{proof['name']}`, and `{proof['meant']}` does not exist"
+            if "removed" in proof:
+                spec["trainer"] = True
+                claim = f"Lightning refuses to train `{qualname}`, since it has `{proof['name']}`"
         command = ("-m", "forklint_harness.tasks.hooks")
         subject = Subject("class", command, self.context.root, environment=self.context.variables)
         experiment = Experiment(finding, claim, (self.trial(finding, subject, "hooks", spec, Factors()),))
@@ -50,6 +53,8 @@ class MisspeltHook(Experimenter):
         asked = {record["keyword"]: record["error"] for record in seen.of("asked")}
         if len(asked) == 2:
             return _of_keyword(asked[proof["name"]], asked[proof["meant"]], proof)
+        for record in seen.of("trained"):
+            return _of_model(record, proof)
         for record in seen.of("answered"):
             return with_stand_ins(_of_class(record, proof), record, [proof["meant"]], seen)
         return not_asked(seen)
@@ -63,6 +68,17 @@ def _of_keyword(error: str, control: str, proof: Mapping[str, Any]) -> Judgement
             f"with `{proof['meant']}` the loader raises an error, too: {control}", "see its output with --replay"
         )
     return Judgement(Verdict.CONFIRMED, error)
+
+
+def _of_model(record: Mapping[str, Any], proof: Mapping[str, Any]) -> Judgement:
+    if not record["library"]:
+        return inconclusive("the Lightning that the class derives from is not installed here", INSTALL)
+    library = f"{record['library']} {record['version']}"
+    if record["error"].startswith("NotImplementedError") and proof["name"] in record["error"]:
+        return Judgement(Verdict.CONFIRMED, f"{library}: {record['error']}")
+    if record["error"]:
+        return inconclusive(f"{library} stops before it: {record['error']}", "train the model with this Lightning")
+    return Judgement(Verdict.REFUTED, f"{library} accepts `{proof['name']}`")
 
 
 def _of_class(record: Mapping[str, Any], proof: Mapping[str, Any]) -> Judgement:

@@ -1,7 +1,8 @@
 """For FKL502: what a class answers when it is asked as torch asks it, and what a loader says to a keyword.
 
 Run as a program. The order's spec is either ``module``, ``qualname``, ``search`` (the class), ``name`` and ``meant``
-(the method and the hook), or ``loader`` (its dotted name), ``name`` and ``meant`` (the keywords).
+(the method and the hook), and ``trainer`` where one of Lightning is to be asked; or ``loader`` (its dotted name),
+``name`` and ``meant`` (the keywords).
 """
 
 from __future__ import annotations
@@ -24,6 +25,14 @@ ASK: Dict[str, Callable[[Any], Any]] = {
 }
 """What only raises where nothing answers."""
 
+LIGHTNING = {"pytorch_lightning": "pytorch_lightning", "lightning": "lightning.pytorch"}
+"""Where the ``Trainer`` is, by the package of the ``LightningModule``."""
+TRAINS = {"training_epoch_end": "fit", "validation_epoch_end": "validate", "test_epoch_end": "test"}
+"""By hook, the method of the trainer that would call it."""
+
+STEPS = ("training_step", "validation_step", "test_step", "configure_optimizers")
+"""What a trainer asks for before it looks at hooks."""
+
 
 def install(order: Dict[str, Any]) -> None:
     """Set no hooks: this task is the program itself."""
@@ -38,6 +47,8 @@ def run(spec: Dict[str, Any]) -> None:
         return
     if "loader" in spec:
         _ask_loader(owner, spec["name"], spec["meant"])
+    elif "trainer" in spec:
+        _ask_trainer(owner, spec["name"])
     else:
         _ask_class(owner, spec["name"], spec["meant"])
 
@@ -70,6 +81,31 @@ def _ask_class(owner: Any, wrong: str, hook: str) -> None:
     error = _raised(lambda kind: ASK[hook](object.__new__(kind)), owner) if is_asked else ""
     place = "{}.{}".format(holder.__module__, holder.__qualname__) if holder is not None else ""
     journal.record("answered", misspelt=is_there, supplied=supplied, by=place, error=error, **made_up)
+
+
+def _ask_trainer(owner: Any, name: str) -> None:
+    """Say what a trainer of the Lightning that a class derives from answers to a bare object of the class."""
+    bases = owner.__mro__ if isinstance(owner, type) and not is_stand_in(owner) else ()
+    base = next((kind for kind in bases if kind.__name__ == "LightningModule" and not is_missing(kind)), None)
+    if base is None:
+        journal.record("trained", library="", version="", error="")
+        return
+    library = importlib.import_module(LIGHTNING[base.__module__.partition(".")[0]])
+    error = _raised(lambda kind: _train(library, base, kind, TRAINS[name]), owner)
+    journal.record("trained", library=library.__name__, version=library.__version__, error=error)
+
+
+def _train(library: Any, base: Any, kind: type, method: str) -> None:
+    """Give a trainer an object of which only the base is set up, with the steps that it lacks, and no data."""
+    lacking = {step: _nothing for step in STEPS if getattr(kind, step) is getattr(base, step)}
+    model: Any = object.__new__(type(kind.__name__, (kind,), lacking))
+    base.__init__(model)
+    trainer = library.Trainer(accelerator="cpu", logger=False, enable_checkpointing=False, enable_progress_bar=False)
+    getattr(trainer, method)(model, [])
+
+
+def _nothing(*_arguments: Any) -> None:
+    """Stand for a step that a subclass would have."""
 
 
 def _raised(ask: Callable[[Any], Any], about: Any) -> str:

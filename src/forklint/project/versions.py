@@ -1,4 +1,4 @@
-"""Which torch, or torchvision, a project says that it needs."""
+"""Which version of torch, torchvision or Lightning a project says that it needs."""
 
 from __future__ import annotations
 
@@ -16,20 +16,23 @@ ASKING = (
     *("environment.yml", "environment.yaml", "env.yml", "env.yaml", "conda.yml", "conda.yaml"),
 )
 """Files in which a project says which libraries it needs."""
-VERSION = rb"\b[\"']? *(?:= *[\"'])?(={1,3}|<=?|~=) *v?(\d+)(?:\.(\d+))?"
+OTHERS = rb"(?:[<>!]=? *[\d.*]+ *, *)*"
+"""Bounds before the one that counts: `>=1.5,`."""
+VERSION = rb"\b[\"']? *(?:= *[\"'])?" + OTHERS + rb"(={1,3}|<=?|~=|\^) *v?(\d+)(?:\.(\d+))?"
 ASKED = {
     "torch": re.compile(rb"\b(?:py)?torch" + VERSION),
     "torchvision": re.compile(rb"\btorchvision" + VERSION),
+    "lightning": re.compile(rb"\b(?:pytorch[-_.])?lightning" + VERSION),
 }
 
 
-def is_for_older_torch(project: Project, path: Path, since: tuple[int, int], library: str = "torch") -> bool:
-    """Whether a file beside another one, or in a folder above it, asks for a torch older than a version."""
+def asks_for_older(project: Project, path: Path, since: tuple[int, int], library: str = "torch") -> bool:
+    """Whether a file beside another one, or in a folder above it, asks for a library older than a version."""
 
     def find() -> bool:
         return any(_asks(project, folder, since, ASKED[library]) for folder in _folders(project, path))
 
-    return project.answer("an older torch asked for", (path.parent, since, library), find, compared=True)
+    return project.answer("an older library asked for", (path.parent, since, library), find, compared=True)
 
 
 def _folders(project: Project, path: Path) -> Iterator[Path]:
@@ -41,5 +44,11 @@ def _folders(project: Project, path: Path) -> Iterator[Path]:
 
 def _asks(project: Project, folder: Path, since: tuple[int, int], pattern: re.Pattern[bytes]) -> bool:
     asked = (one for name in ASKING for one in pattern.finditer(project.data(folder / name)))
-    versions = ((one[1] == b"<", (int(one[2]), int(one[3] or 0))) for one in asked)
-    return any(version < since or (is_below and version == since) for is_below, version in versions)
+    return any(_is_older(one[1], (int(one[2]), int(one[3] or 0)), since) for one in asked)
+
+
+def _is_older(sign: bytes, version: tuple[int, int], since: tuple[int, int]) -> bool:
+    """Whether all versions that a bound allows are older; ``^1.8`` allows those up to 2.0."""
+    if sign == b"^":
+        return (version[0] + 1, 0) <= since
+    return version < since or (sign == b"<" and version == since)
