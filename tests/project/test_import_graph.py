@@ -91,8 +91,9 @@ def plainly_imported(root: Path, path: Path, tree: ast.Module) -> set[Path]:
     while (base / "__init__.py").exists() and base != root:
         base = base.parent
     bases = [base, *(up for up in base.parents if up == root or root in up.parents), root / "src"]
-    if base != path.parent and asks_beside(path, tree, bases):
-        bases = [path.parent, *bases]
+    inside = [path.parent, *(up for up in path.parents if base in up.parents and up != path.parent)]
+    if base != path.parent and asks_beside(inside, tree, bases):
+        bases = [*inside, *bases]
     found = {path.parent / "__init__.py"} if (path.parent / "__init__.py").exists() else set()
     for node in ast.walk(tree):
         named = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -113,13 +114,13 @@ def plainly_imported(root: Path, path: Path, tree: ast.Module) -> set[Path]:
     return found - {path}
 
 
-def asks_beside(path: Path, tree: ast.Module, bases: list[Path]) -> bool:
-    """Whether a file of a package names one beside it that is nowhere else, and none by dots."""
+def asks_beside(folders: list[Path], tree: ast.Module, bases: list[Path]) -> bool:
+    """Whether a file of a package names one beside it, or in a folder above, that is nowhere else, and none by dots."""
     froms = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     plain = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
     named = (*plain, *(node.module or "" for node in froms))
     tops = {name.partition(".")[0] for name in named} - sys.stdlib_module_names
-    beside = [top for top in tops if top and module_file([path.parent], [top]) and not module_file(bases, [top])]
+    beside = [top for top in tops if top and module_file(folders, [top]) and not module_file(bases, [top])]
     return bool(beside) and not any(node.level for node in froms)
 
 

@@ -350,14 +350,21 @@ def _may_be_refused(module: Module, value: ast.expr) -> bool:
 
 
 def _may_be_dataset(module: Module, value: ast.expr) -> bool:
-    """Whether an argument is something that a call has made, or may be refused by itself."""
+    """Whether an argument is something that a call has made, or may be refused by itself, or a list of such things."""
     if isinstance(value, (ast.Call, ast.Attribute)):
         return True
+    if isinstance(value, (ast.List, ast.Tuple)):
+        return any(_may_be_dataset(module, one) for one in value.elts)
     if isinstance(value, ast.IfExp):
         return _may_be_dataset(module, value.body) or _may_be_dataset(module, value.orelse)
     found = module.scope_at(value).find(value.id) if isinstance(value, ast.Name) else None
-    is_made = found is not None and any(isinstance(one.value, ast.Call) for one in found[1])
+    is_made = found is not None and any(isinstance(_given_to(one), ast.Call) for one in found[1])
     return is_made or _may_be_refused(module, value)
+
+
+def _given_to(name: Binding) -> ast.expr | None:
+    """What an assignment gives to a name, or to several at once."""
+    return name.node.value if isinstance(name.node, ast.Assign) else name.value
 
 
 def _is_refused(source: Source | None) -> bool:

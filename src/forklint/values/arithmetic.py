@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 FUNCTIONS = frozenset({"Open", "OpenEx", "OpenShared"})
 """Functions of gdal and others that are called like classes, and give None for what they cannot open."""
+MOST_ITEMS = 64
+"""Of a list that is made in a loop or repeated, and of which all are told."""
 OBJECTS = (Instance, Lambda, Ref, Row, Stream, Table, Text)
 """Values of which it is known that they are not None, if nothing else."""
 
@@ -56,8 +58,10 @@ def joined(value: Constant, *parts: Found) -> Found:
 
 
 def in_turn(items: Sequence[Found]) -> Found:
-    """What the variable of a loop over numbers holds: one above zero, or zero and then one; NOTHING for other items."""
+    """What the variable of a loop over numbers holds: zero, one above it, or first the one; NOTHING for other items."""
     kinds = [verdict(number_of(one)) for one in items]
+    if set(kinds) == {Workers.NONE}:
+        return agreed(items)
     if Workers.SOME not in kinds or Workers.UNKNOWN in kinds:
         return NOTHING
     positive = agreed(one for one, kind in zip(items, kinds, strict=True) if kind is Workers.SOME)
@@ -98,6 +102,8 @@ def binary(evaluator: Evaluator, source: Expression) -> Found:
     if isinstance(node.op, ast.Add) and isinstance(left.value, Row) and isinstance(right.value, Row):
         row = Row((*left.value.items, *right.value.items), left.value.complete and right.value.complete)
         return Found(row, by_default=left.by_default or right.by_default)
+    if isinstance(node.op, ast.Mult) and isinstance(left.value, Row):
+        return _repeated(left, left.value, right)
     if isinstance(node.op, (ast.Add, ast.Mod)) and isinstance(left.value, Constant):
         text = left.value.value if isinstance(left.value.value, str) else ""
         more = right.value.value if isinstance(right.value, Constant) else None
@@ -111,6 +117,19 @@ def binary(evaluator: Evaluator, source: Expression) -> Found:
             return Found(Table(right.value.entries, complete=False))
         return Found(Table({**left.value.entries, **right.value.entries}, left.value.complete))
     return of_each([left, right], lambda both: numbers.binary(node.op, *both))
+
+
+def _repeated(found: Found, row: Row, times: Found) -> Found:
+    """What ``[item] * n`` gives: the items over again, if ``n`` is known, and else one time, with more to come.
+
+    What is made of None is to be filled.
+    """
+    if all(isinstance(one, Expression) and getattr(one.node, "value", one) is None for one in row.items):
+        return NOTHING
+    count = times.value.value if isinstance(times.value, Constant) and not times.by_default else None
+    if isinstance(count, int) and 0 <= count * len(row.items) <= MOST_ITEMS:
+        return Found(Row(row.items * count, row.complete), by_default=found.by_default)
+    return Found(Row(row.items, complete=False), by_default=found.by_default)
 
 
 def unary(evaluator: Evaluator, source: Expression) -> Found:

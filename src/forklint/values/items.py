@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from forklint.values.evaluator import Evaluator
 
 RANGE = "builtins.range"
-MOST_ITEMS = 64
-"""Of a list that is made in a loop, and of which all are told."""
 
 
 def of_dict(evaluator: Evaluator, source: Expression) -> Found:
@@ -89,7 +87,7 @@ def made_in_loop(evaluator: Evaluator, source: Expression) -> Found:
     if is_plain and calls.qualified(evaluator, source.part(ranged.func)) == RANGE:  # type: ignore[attr-defined]
         number = evaluator.find(source.part(ranged.args[0]))  # type: ignore[attr-defined]
         count = number.value.value if isinstance(number.value, Constant) and not number.by_default else None
-        if isinstance(count, int) and 0 <= count <= MOST_ITEMS:
+        if isinstance(count, int) and 0 <= count <= arithmetic.MOST_ITEMS:
             return Found(Row((source.part(node.elt),) * count))
     return of_loop(evaluator, source)
 

@@ -52,6 +52,7 @@ class Act(Enum):
     DEFAULT = "default"
     MERGE = "merge"
     ADD = "add"
+    INSERT = "insert"
     LET_IN = "let in"
     """A file or the command line may give any entry another value."""
     OTHER = "other"
@@ -72,7 +73,8 @@ KEYED = {"pop": Act.DROP, "setdefault": Act.DEFAULT, "__setitem__": Act.SET, "__
 LETTING_IN = frozenset({"merge_from_file", "merge_from_list", "merge_from_other_cfg", "from_file"})
 ADDING = frozenset({"append", "add", "appendleft"})
 EXTENDING = frozenset({"extend", "update", "merge_update", "merge_with"})
-REPLACING = frozenset({"popitem", "clear", "remove", "insert", "reverse", "sort"})
+INSERTING = "insert"
+REPLACING = frozenset({"popitem", "clear", "remove", INSERTING, "reverse", "sort"})
 SELF = "self"
 CHANGING = LETTING_IN | ADDING | EXTENDING | REPLACING | KEYED.keys()
 """Methods that change what they are called on."""
@@ -198,6 +200,9 @@ class _Replay:
         self._complete &= is_sure and change.act is not Act.OTHER
         if change.act in {Act.ADD, Act.OTHER} and change.value is not None:
             self._items.append(self._at(change.value, change.place))
+        elif change.act is Act.INSERT and change.value is not None:
+            self._items.insert(0, self._at(change.value, change.place))
+            self._complete &= change.key == "0"
         elif change.act is Act.MERGE and change.value is not None:
             more = self._evaluator.find(self._at(change.value, change.place)).value
             self._items += more.items if isinstance(more, Row) else ()
@@ -358,6 +363,8 @@ def _of_call(call: ast.Call) -> Iterator[tuple[str, Change]]:
         yield name, Change(Act.LET_IN, call)
     elif func.attr in ADDING and first is not None:
         yield name, Change(Act.ADD, call, "", first)
+    elif func.attr == INSERTING and len(call.args) == 2:
+        yield name, Change(Act.INSERT, call, ast.unparse(call.args[0]), call.args[1])
     elif func.attr in EXTENDING and (first is not None or call.keywords):
         if first is not None:
             yield name, Change(Act.MERGE, call, "", first)
