@@ -13,6 +13,7 @@ import pytest
 from notebook_cases import write
 
 from forklint.config import Settings
+from forklint.knowledge.libraries import libraries
 from forklint.project.answers import facts_under
 from forklint.project.graph import ImportGraph, Term, Words, word_test
 from forklint.project.guest import GuestProject
@@ -119,7 +120,7 @@ def asks_beside(folders: list[Path], tree: ast.Module, bases: list[Path]) -> boo
     froms = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     plain = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
     named = (*plain, *(node.module or "" for node in froms))
-    tops = {name.partition(".")[0] for name in named} - sys.stdlib_module_names
+    tops = {name.partition(".")[0] for name in named} - sys.stdlib_module_names - libraries().ambiguous
     beside = [top for top in tops if top and module_file(folders, [top]) and not module_file(bases, [top])]
     return bool(beside) and not any(node.level for node in froms)
 
