@@ -227,10 +227,11 @@ class Sites:
 
     def _to_trainers(self, settings: Loader, where: Callable[[], tuple[Cell, ...]]) -> Iterator[Sent]:
         """What the workers get of trainers that are made beside the settings for their loaders."""
-        module = settings.call.module
+        module, frame = settings.call.module, settings.call.frame
         for scope, made, keyword in given_to_trainers(self._evaluator, module):
-            name = keyword.arg or ""
-            yield Sent(module, scope, made, name, keyword.value, settings.row.name, where, loader=settings)
+            name, to = keyword.arg or "", settings.row.name
+            source = written(Expression(module, scope, keyword.value, frame)) if frame is not None else None
+            yield Sent(module, scope, made, name, keyword.value, to, where, source=source, loader=settings)
 
     def _where(self, loader: Loader | None) -> tuple[Cell, ...]:
         method = self._method_of(loader) if loader is not None else None
@@ -288,7 +289,9 @@ class Sites:
         for loader in loaders_of(self.project, frame.function.module):
             if loader.call.scope is frame.function.scope and isinstance(loader.call.node, ast.Call):
                 here = replace(loader, call=replace(loader.call, frame=frame))
-                yield from self._handed_on(here, call, partial(self._where, here))
+                where = partial(self._where, here)
+                given = self._handed_on(here, call, where) if here.row.positions else self._to_trainers(here, where)
+                yield from (one for one in given if one.scope is frame.function.scope)
 
     def given(self, module: Module, scope: Scope, call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
         """Give what the workers of a loader get: its dataset and its functions, by name."""
