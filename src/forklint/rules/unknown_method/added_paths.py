@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
+import re
+from pathlib import Path, PurePosixPath
 
 from forklint.project.index import Project
+from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
-from forklint.project.spelling import dotted, last_name
+from forklint.project.spelling import dotted, last_name, text_of
 from forklint.summaries.path_roots import CWD, SETUP
 from forklint.summaries.summary import PathRoot, Scope
 
@@ -71,7 +73,24 @@ def _adds_unknown(project: Project, path: Path, name: str) -> bool:
     changing = [one for one in summary.scopes if _changes_path(one)]
     above = _called_above(project, path, name) if changing else set[str]()
     late = {one.name for one in changing if one is not summary.top} | (CHANGES if summary.top in changing else set())
-    return above is None or not above.isdisjoint(late)
+    return above is None or (not above.isdisjoint(late) and not _adds_project(project, path))
+
+
+def _adds_project(project: Project, path: Path) -> bool:
+    """Whether all that a file puts on the path is the folder of the project where its author has it."""
+    module = project.module(path)
+    calls = [node for node in module.nodes if isinstance(node, ast.Call)] if module is not None else []
+    added = [call.args[-1] for call in calls if dotted(call.func) in CHANGES and call.args]
+    names = [_folder_named(module, one) for one in added] if module is not None else []
+    return bool(names) and all(one and re.search(rf"\b{re.escape(one)}\b", project.root.name) for one in names)
+
+
+def _folder_named(module: Module, written: ast.expr) -> str:
+    """The name of a folder whose whole path is written down, or is all that a name is bound to; else empty."""
+    bound = module.scope.bindings.get(written.id, []) if isinstance(written, ast.Name) else []
+    texts = {text_of(one.value) for one in bound} or {text_of(written)}
+    text = texts.pop() if len(texts) == 1 else ""
+    return PurePosixPath(text).name if text.startswith("/") else ""
 
 
 def _changes_path(scope: Scope) -> bool:
