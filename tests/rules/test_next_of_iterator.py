@@ -41,6 +41,8 @@ def found(folder: Path, files: dict[str, str], place: str = "show.py") -> list[F
         ("pyproject.toml", '[project]\nname = "show"\nversion = "1"\ndependencies = ["torch~=1.10"]\n'),
         ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "<1.10"\n'),
         ("Pipfile", '[packages]\ntorch = "==1.8.1"\n'),
+        ("training.yaml", "name: training\ndependencies:\n  - pip:\n      - torch==1.0.0\n"),
+        ("install.sh", "pip install numpy torch==1.12.0\n"),
     ],
 )
 def test_a_project_for_an_older_torch(tmp_path: Path, name: str, text: str) -> None:
@@ -58,6 +60,7 @@ def test_a_project_for_an_older_torch(tmp_path: Path, name: str, text: str) -> N
         ("requirements.txt", "torchvision==0.9.1\n"),
         ("requirements.txt", "pytorch-lightning==1.5\n"),
         ("other/requirements.txt", "torch==1.8.1\n"),
+        ("notes.yaml", "torch==1.8.1\n"),
         ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "^1.10"\n'),
     ],
 )

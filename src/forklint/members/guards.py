@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections.abc import Iterator
 
@@ -12,6 +13,7 @@ from forklint.project.nodes import nodes_below, start_of
 from forklint.project.scopes import FUNCTIONS, Kind
 from forklint.project.spelling import dotted, last_name
 
+ERRORS = frozenset(name for name in vars(builtins) if name.endswith("Error"))
 EXPECTING = frozenset({"AttributeError", "ImportError", "ModuleNotFoundError"})
 CATCHING_ALL = frozenset({"Exception", "BaseException"})
 SWALLOWING = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex", "try_import"})
@@ -84,8 +86,16 @@ def is_never_reached(module: Module, node: ast.AST) -> bool:
         block = block_of(module, below) if isinstance(below, ast.stmt) else []
         if any(leaves(statement) for statement in block if start_of(statement) < start_of(below)):
             return True
+        if isinstance(above, ast.BoolOp) and _is_decided(above, below):
+            return True
         below = above
     return False
+
+
+def _is_decided(condition: ast.BoolOp, part: ast.AST) -> bool:
+    """Whether an exception before a part is the value of a condition: ``except OSError or too_long(row)``."""
+    before = condition.values[: condition.values.index(part)]  # type: ignore[arg-type]
+    return isinstance(condition.op, ast.Or) and any(isinstance(one, ast.Name) and one.id in ERRORS for one in before)
 
 
 def _is_annotation_in_function(module: Module, node: ast.AST) -> bool:

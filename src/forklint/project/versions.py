@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,10 +13,13 @@ if TYPE_CHECKING:
 
 ASKING = (
     *("requirements.txt", "requirement.txt", "requirements-gpu.txt", "requirements_gpu.txt"),
-    *("setup.py", "setup.cfg", "pyproject.toml", "Pipfile"),
-    *("environment.yml", "environment.yaml", "env.yml", "env.yaml", "conda.yml", "conda.yaml"),
+    *("setup.py", "setup.cfg", "pyproject.toml", "Pipfile", "install.sh", "setup.sh"),
 )
-"""Files in which a project says which libraries it needs."""
+"""Files in which a project says which libraries it needs, ..."""
+CONDA, YAML = b"dependencies:", (".yml", ".yaml")
+"""... and what stands in one of conda, whatever it is called."""
+MOST_FILES = 20
+"""So many files of a folder are looked at for one of conda."""
 OTHERS = rb"(?:[<>!]=? *[\d.*]+ *, *)*"
 """Bounds before the one that counts: `>=1.5,`."""
 VERSION = rb"\b[\"']? *(?:= *[\"'])?" + OTHERS + rb"(={1,3}|<=?|~=|\^) *v?(\d+)(?:\.(\d+))?"
@@ -43,8 +47,15 @@ def _folders(project: Project, path: Path) -> Iterator[Path]:
 
 
 def _asks(project: Project, folder: Path, since: tuple[int, int], pattern: re.Pattern[bytes]) -> bool:
-    asked = (one for name in ASKING for one in pattern.finditer(project.data(folder / name)))
+    asked = (one for data in _texts(project, folder) for one in pattern.finditer(data))
     return any(_is_older(one[1], (int(one[2]), int(one[3] or 0)), since) for one in asked)
+
+
+def _texts(project: Project, folder: Path) -> Iterator[bytes]:
+    """Give the texts of a folder in which a project says what it needs."""
+    yield from (project.data(folder / name) for name in ASKING)
+    others = (one for one in project.presets if one.parent == folder and one.suffix in YAML)
+    yield from (data for data in map(project.data, islice(others, MOST_FILES)) if CONDA in data)
 
 
 def _is_older(sign: bytes, version: tuple[int, int], since: tuple[int, int]) -> bool:

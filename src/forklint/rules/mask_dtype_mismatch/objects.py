@@ -10,19 +10,31 @@ from forklint.project.certainty import is_certain
 from forklint.project.index import Project
 from forklint.project.module import Module
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Expression, Made
+from forklint.values.model import Expression, Instance, Made
+
+STACKS = ("TransformerEncoder", "TransformerDecoder")
+"""Classes that are given their layers."""
 
 
 def held(project: Project, module: Module, node: ast.expr) -> str:
     """Qualified name of the class whose object ``self.x``, ``x`` or a call gives; empty if it is not in the table."""
     if not isinstance(node, (ast.Name, ast.Call, ast.Attribute)):
         return ""
-    value = Evaluator(project).find(Expression(module, module.scope_at(node), node)).value
+    evaluator = Evaluator(project)
+    value = evaluator.find(Expression(module, module.scope_at(node), node)).value
     if not isinstance(value, Made) or value.name.rpartition(".")[2] not in names():
         return ""
     call = value.call
-    is_sure = isinstance(call.node, ast.Call) and is_certain(project, call.module, call.scope, call.node.func)
-    return value.name if is_sure else ""
+    if not isinstance(call.node, ast.Call) or not is_certain(project, call.module, call.scope, call.node.func):
+        return ""
+    is_stack = value.name.endswith(STACKS)
+    return "" if is_stack and _has_own_layers(evaluator, call, call.node) else value.name
+
+
+def _has_own_layers(evaluator: Evaluator, place: Expression, call: ast.Call) -> bool:
+    """Whether the layers are of a class of the project, which does with masks what it likes."""
+    given = [*call.args[:1], *(one.value for one in call.keywords if (one.arg or "").endswith("_layer"))]
+    return any(isinstance(evaluator.find(place.part(one)).value, Instance) for one in given)
 
 
 @cache
