@@ -313,6 +313,35 @@ fire.Fire(main)
 """,
         "2 by default",
     ),
+    "Lightning's command line": (
+        """\
+import lightning.pytorch as pl
+from lightning.pytorch.cli import LightningCLI
+class Faces(pl.LightningDataModule):
+    def __init__(self, num_workers: int = 0):
+        self.num_workers = num_workers
+    def train_dataloader(self):
+        return DataLoader(faces, num_workers=self.num_workers)
+LightningCLI(pl.LightningModule, Faces)
+""",
+        "0 by default",
+    ),
+    "lists of options": (
+        """def make(datasets, numbers):
+    for dataset, number in zip(datasets, numbers):
+        yield DataLoader(dataset, num_workers=number)
+make([faces, faces, faces], [0] + [0] * 2)
+""",
+        "0",
+    ),
+    "lists of options, one of them above zero": (
+        """def make(datasets, numbers):
+    for dataset, number in zip(datasets, numbers):
+        yield DataLoader(dataset, num_workers=number)
+make([faces, faces, faces], [4] + [0] * 2)
+""",
+        "some",
+    ),
     "absl": (
         """\
 from absl import flags
