@@ -28,6 +28,7 @@ AVAILABLE = re.compile(r"has_|HAS_|(?<!is)_available|_AVAILABLE")
 """Words in the test of a branch that is taken only where something exists."""
 LEAVING = frozenset({"sys.exit", "exit", "quit", "os._exit", "pytest.skip"})
 """Calls after which nothing more of the program runs."""
+PARTS = re.compile(r"[A-Za-z][a-z]+|[A-Z]+|\d+")
 VERSION = re.compile(r"version|VERSION|is_torch|TORCH|" + AVAILABLE.pattern)
 """The same for names of torch, of which other versions have others."""
 
@@ -40,7 +41,7 @@ def is_excused(module: Module, node: ast.AST, name: str) -> bool:
     if is_never_reached(module, node):
         return True
     for above, below in _around(module, node):
-        if _tries(above, below, EXPECTING | CATCHING_ALL) or _decides(module, above, below, name, VERSION):
+        if _tries(above, below, EXPECTING | CATCHING_ALL) or _decides(module, (above, below), name, VERSION):
             return True
         if _binds(above, name) or (_is_whole(above) and any(_asks(part, name, "") for part in nodes_below(above))):
             return True
@@ -70,7 +71,7 @@ def is_method_excused(module: Module, use: ast.Attribute) -> bool:
     for above, below in _around(module, use):
         if _tries(above, below, EXPECTING) or (_is_one_line(above) and _tries(above, below, CATCHING_ALL)):
             return True
-        if _decides(module, above, below, name, AVAILABLE) or _binds(above, name):
+        if _decides(module, (above, below), name, AVAILABLE, use.attr) or _binds(above, name):
             return True
         if _is_whole(above) and any(_asks(part, name, use.attr) for part in nodes_below(above)):
             return True
@@ -165,18 +166,24 @@ def _is_one_line(above: ast.AST) -> bool:
     return isinstance(above, ast.Try) and len(above.body) == 1 and not hasattr(above.body[0], "body")
 
 
-def _decides(module: Module, above: ast.AST, below: ast.AST, name: str, words: re.Pattern[str]) -> bool:
-    """Whether a condition above a node asks what ``name`` is or has, or is false whatever happens."""
+def _decides(
+    module: Module, around: tuple[ast.AST, ast.AST], name: str, words: re.Pattern[str], attribute: str = ""
+) -> bool:
+    """Whether a condition above a node asks what ``name`` is or has, or is false whatever happens.
+
+    ``attribute``: what is used of it there; a flag of its own that speaks of something else says nothing about that.
+    """
+    above, below = around
     if isinstance(above, (ast.If, ast.IfExp, ast.While)):
         constant = _constant(module, above.test) if below is not above.test else None
         if constant is not None:
             is_body = below is above.body or (isinstance(above.body, list) and below in above.body)
             return bool(constant.value) != is_body
-        return _is_question(above.test, name, words)
+        return _is_question(above.test, name, words, attribute)
     if isinstance(above, ast.Assert):
-        return _is_question(above.test, name, words)
+        return _is_question(above.test, name, words, attribute)
     if isinstance(above, ast.BoolOp):
-        return any(_is_question(value, name, words) for value in above.values if value is not below)
+        return any(_is_question(value, name, words, attribute) for value in above.values if value is not below)
     return False
 
 
@@ -191,16 +198,23 @@ def _constant(module: Module, test: ast.expr) -> ast.Constant | None:
     return value if isinstance(value, ast.Constant) else None
 
 
-def _is_question(test: ast.expr, name: str, words: re.Pattern[str]) -> bool:
+def _is_question(test: ast.expr, name: str, words: re.Pattern[str], attribute: str) -> bool:
     for part in nodes_below(test):
         if _asks(part, name, "") or (not name and _asks_for_any(part)):
             return True
         word = last_name(part)
+        if attribute and dotted(part) == f"{name}.{word}" and _parts(word).isdisjoint(_parts(attribute)):
+            continue
         if isinstance(part, (ast.Name, ast.Attribute)) and (word == "TYPE_CHECKING" or words.search(word)):
             return True
         if dotted(part) == "sys.modules":
             return True
     return False
+
+
+def _parts(name: str) -> frozenset[str]:
+    """The words in a name, but for ``has``."""
+    return frozenset(one.lower() for one in PARTS.findall(name)) - {"has"}
 
 
 def _asks_for_any(node: ast.AST) -> bool:
