@@ -43,6 +43,7 @@ def found(folder: Path, files: dict[str, str], place: str = "show.py") -> list[F
         ("Pipfile", '[packages]\ntorch = "==1.8.1"\n'),
         ("training.yaml", "name: training\ndependencies:\n  - pip:\n      - torch==1.0.0\n"),
         ("install.sh", "pip install numpy torch==1.12.0\n"),
+        ("requirements.txt", "numpy           1.19.2\ntorch           1.7.1\n"),
     ],
 )
 def test_a_project_for_an_older_torch(tmp_path: Path, name: str, text: str) -> None:

@@ -38,7 +38,7 @@ class Openers:
             owner = Expression(module, scope, call.func.value).by_anyone(self._this)
             name = f"{self._constructor(owner)}.{call.func.attr}"
         row = self._named(name) or self._meant(Expression(module, scope, call.func))
-        if row is None or not _asks(call, row.keywords):
+        if row is None or not asks_for(call, row.keywords):
             return None
         if row.suffix and not _ends_with(call, row.suffix) and not self._is_shown(module, scope, call, row):
             return None
@@ -108,7 +108,7 @@ def _last_names_of_wrappers() -> frozenset[str]:
     return frozenset(name.rpartition(".")[2] for name in wrappers())
 
 
-def _asks(call: ast.Call, keywords: tuple[str, ...]) -> bool:
+def asks_for(call: ast.Call, keywords: tuple[str, ...]) -> bool:
     """Whether a call has one of these keyword arguments, and not as None or False."""
     off = {k.arg for k in call.keywords if isinstance(k.value, ast.Constant) and not k.value.value}
     return not keywords or bool({k.arg for k in call.keywords} & set(keywords) - off)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -127,6 +127,8 @@ class Project(ProjectModules):
         bindings = home.bound(name)
         if all(binding.kind is Kind.IMPORT for binding in bindings):
             symbols = [self._import(module, binding, hops) for binding in bindings]
+            if len(bindings) > 1 and _are_in_turn(module, bindings):
+                return symbols[-1]
             return next((symbol for symbol in symbols if symbol is not None), None)
         return self._of_binding(module, home, bindings[0], hops) if len(bindings) == 1 else None
 
@@ -296,3 +298,9 @@ class Project(ProjectModules):
                 if is_heir and name not in seen:
                     seen.add(name)
                     names.append(name)
+
+
+def _are_in_turn(module: Module, bindings: Sequence[Binding]) -> bool:
+    """Whether statements bind a name one after the other, in no branch, so that the last one counts."""
+    blocks = {module.parents.get(one.node) for one in bindings}
+    return len(blocks) == 1 and isinstance(blocks.pop(), (ast.Module, *FUNCTIONS))

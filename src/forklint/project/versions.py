@@ -22,7 +22,9 @@ MOST_FILES = 20
 """So many files of a folder are looked at for one of conda."""
 OTHERS = rb"(?:[<>!]=? *[\d.*]+ *, *)*"
 """Bounds before the one that counts: `>=1.5,`."""
-VERSION = rb"\b[\"']? *(?:= *[\"'])?" + OTHERS + rb"(={1,3}|<=?|~=|\^) *v?(\d+)(?:\.(\d+))?"
+SIGN = rb"={1,3}|<=?|~=|\^| {2,}"
+"""Before the version; of the list that pip prints, spaces."""
+VERSION = rb"\b[\"']? *(?:= *[\"'])?" + OTHERS + rb"(" + SIGN + rb") *v?(\d+)(?:\.(\d+))?"
 ASKED = {
     "torch": re.compile(rb"\b(?:py)?torch" + VERSION),
     "torchvision": re.compile(rb"\btorchvision" + VERSION),

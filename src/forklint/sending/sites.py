@@ -15,23 +15,22 @@ from forklint.loading.loaders import Loader, loader_at, loader_held, loaders_of
 from forklint.loading.rows import loader_row, own_class
 from forklint.loading.screening import loader_names
 from forklint.model import Cell
-from forklint.project.bindings import reaching
 from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import Binding, Kind, parameters
+from forklint.project.scopes import parameters
 from forklint.project.spelling import all_arguments, argument, last_name
 from forklint.records import dataclass
 from forklint.runs.calls import callee, runs_at_once
 from forklint.sending.screening import launching, names_of_senders, names_of_what_loads
+from forklint.sending.written import all_written, is_refused, may_be_dataset, may_be_refused, written
 from forklint.starting.methods import asked_by, asked_of, cells_for, forked, set_for
 from forklint.summaries.terms import CALL
 from forklint.values import arguments
 from forklint.values.callers import is_super_call
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Arguments, Case, Either, Expression, Frame, Instance, Made, Source
+from forklint.values.model import Arguments, Expression, Frame, Instance, Made
 from forklint.values.numbers import Workers
-from forklint.values.parameters import position as place_of
 from forklint.values.parameters import source_in
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ class Sites:
             own = own_class(module, module.scope_at(node), node.func)
             name = own.name if own is not None else last_name(node.func)
             sent = [*self.of_call(module, module.scope_at(node), node)] if name in names else []
-            may_be = _may_be_dataset if name in loading else _may_be_refused
+            may_be = may_be_dataset if name in loading else may_be_refused
             if not sent and any(may_be(module, one) for one in all_arguments(node)):
                 sent = [*self.through(module, node)]
             yield from sent
@@ -268,7 +267,7 @@ class Sites:
         function, receiver = entered
         frame = Frame(function, arguments.of_call(evaluator, call), receiver)
         yield from self._in_frame(frame, node)
-        refused = {one.arg for one in parameters(function.node) if _is_refused(source_in(frame, one.arg))}
+        refused = {one.arg for one in parameters(function.node) if is_refused(source_in(frame, one.arg))}
         inner_calls = (one for one in nodes_below(function.node) if isinstance(one, ast.Call))
         for inner in inner_calls if depth and refused else ():
             if any(getattr(value, "id", "") in refused for value in all_arguments(inner)):
@@ -337,72 +336,3 @@ def _given(call: ast.Call, positions: Mapping[str, int]) -> Iterator[tuple[str, 
         value = argument(call, name, position)
         if value is not None:
             yield name, value
-
-
-def _may_be_refused(module: Module, value: ast.expr) -> bool:
-    """Whether an argument is a lambda, a name of one, or that of a function that is defined in a function."""
-    if isinstance(value, ast.Lambda):
-        return True
-    if isinstance(value, ast.IfExp):
-        return _may_be_refused(module, value.body) or _may_be_refused(module, value.orelse)
-    found = module.scope_at(value).find(value.id) if isinstance(value, ast.Name) else None
-    if found is None:
-        return False
-    is_local = found[0].parent is not None and any(one.kind is Kind.FUNCTION for one in found[1])
-    return is_local or any(isinstance(one.value, ast.Lambda) for one in found[1])
-
-
-def _may_be_dataset(module: Module, value: ast.expr) -> bool:
-    """Whether an argument is something that a call has made, or may be refused by itself, or a list of such things."""
-    if isinstance(value, (ast.Call, ast.Attribute)):
-        return True
-    if isinstance(value, (ast.List, ast.Tuple)):
-        return any(_may_be_dataset(module, one) for one in value.elts)
-    if isinstance(value, ast.IfExp):
-        return _may_be_dataset(module, value.body) or _may_be_dataset(module, value.orelse)
-    found = module.scope_at(value).find(value.id) if isinstance(value, ast.Name) else None
-    is_made = found is not None and any(isinstance(_given_to(one), ast.Call) for one in found[1])
-    return is_made or _may_be_refused(module, value)
-
-
-def _given_to(name: Binding) -> ast.expr | None:
-    """What an assignment gives to a name, or to several at once."""
-    return name.node.value if isinstance(name.node, ast.Assign) else name.value
-
-
-def _is_refused(source: Source | None) -> bool:
-    value = written(source)
-    return value is not None and _may_be_refused(value.module, value.node)
-
-
-def _bindings(name: Expression) -> list[Binding]:
-    """Those that a name may have where it is read."""
-    assert isinstance(name.node, ast.Name)  # noqa: S101 - the caller says so
-    found = reaching(name.module, name.scope, name.node)
-    return found[1] if found is not None else []
-
-
-def all_written(source: Source | None) -> Iterator[Expression]:
-    """Give each place where a value is written down that a branch may have put there."""
-    if isinstance(source, Either):
-        for one in source.sources:
-            yield from all_written(one)
-    elif isinstance(source, Case):
-        yield from all_written(source.source)
-    else:
-        found = written(source)
-        yield from [found] if found is not None else []
-
-
-def written(source: Source | None) -> Expression | None:
-    """Where a value is written down that a function was given: in the call that gave it."""
-    while isinstance(source, Expression) and isinstance(source.node, ast.Name) and source.frame is not None:
-        frame = source.frame
-        if source.scope is not frame.function.scope:
-            break
-        further = frame.given.get(source.node.id, place_of(frame.function, source.node.id))
-        is_rebound = all(one.kind is not Kind.PARAMETER for one in _bindings(source))
-        if further is None or is_rebound:
-            break
-        source = further
-    return source if isinstance(source, Expression) else None

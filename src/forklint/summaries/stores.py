@@ -9,8 +9,9 @@ from collections.abc import Iterator
 
 from forklint.summaries.summary import CLASS, FUNCTION, Summary
 
-SETTERS = frozenset({"setattr", "__setattr__", "patch", "object"})
-"""Last names of what sets an attribute that a text names: ``monkeypatch.setattr``, ``mock.patch.object``."""
+REGISTERING = frozenset({"register_buffer", "register_parameter", "register_module", "add_module"})
+SETTERS = frozenset({"setattr", "__setattr__", "patch", "object"}) | REGISTERING
+"""Last names of what sets an attribute that a text names: ``monkeypatch.setattr``, ``model.head.register_buffer``."""
 STATIC = "staticmethod"
 
 

@@ -33,6 +33,8 @@ Beginning = FunctionFacts | ast.Lambda
 GIVEN_AS = "worker_init_fn"
 GIVES = "def __iter__"
 NONE: frozenset[str] = frozenset()
+RUNNING = (ast.For, ast.If, ast.While, ast.With)
+"""What stands at the top of a script."""
 REFUSES = (3, 11)
 """The first Python whose ``random.seed`` takes no integer of NumPy."""
 
@@ -115,7 +117,7 @@ def worker_seeds(project: Project, module: Module) -> Iterator[WorkerSeeds]:
     for function in module.functions:
         if _seeds_something(function.node):
             given = given_to(project, function)
-            by_name = not given and _is_named_so(function)
+            by_name = not given and _is_named_so(function) and _may_be_given(project, function)
             loadings = [one for one in given if one is not None]
             if by_name or any(not one.evaluates for one in loadings):
                 yield from _judged(project, module, function, loadings)
@@ -128,6 +130,13 @@ def worker_seeds(project: Project, module: Module) -> Iterator[WorkerSeeds]:
             loading = _loading(project, module, call) if isinstance(call, ast.Call) else None
             if loading is not None and not loading.evaluates:
                 yield from _judged(project, module, node.value, [loading])
+
+
+def _may_be_given(project: Project, function: FunctionFacts) -> bool:
+    """Whether a function may be given to a loader: a script, which nobody imports, has to name it."""
+    module = function.module
+    is_named = project.graph.is_imported(module.path) or any(module.reads(function.node.name))
+    return is_named or not any(isinstance(one, RUNNING) for one in module.tree.body)
 
 
 def _judged(project: Project, module: Module, function: Beginning, loadings: list[Loading]) -> Iterator[WorkerSeeds]:

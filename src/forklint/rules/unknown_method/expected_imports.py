@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from forklint.project.index import Project
 
 
+COMPILING = b"pyximport"
+
+
 def is_expected(project: Project, module: Module, node: ast.Import | ast.ImportFrom) -> bool:
     """Whether a file is ready for an import that fails, or does not run it where it stands."""
-    if is_excused(module, node, "") or is_fallback(module, node) or _is_generated(node):
+    if is_excused(module, node, "") or is_fallback(module, node) or _is_generated(node) or compiles_imports(module):
         return True
     above = [one for one in module.above(node) if isinstance(one, (*FUNCTIONS, ast.ClassDef))]
     marks = [mark for one in above for mark in getattr(one, "decorator_list", ())]
@@ -27,6 +30,11 @@ def is_expected(project: Project, module: Module, node: ast.Import | ast.ImportF
     if marks and project.where(WORD, "getsource"):  # its text may be put into another file
         return True
     return b"importorskip" in module.document.code and any(_skips(one, node) for one in module.nodes)
+
+
+def compiles_imports(module: Module) -> bool:
+    """Whether a file has what it imports compiled from Cython as it is imported."""
+    return COMPILING in module.document.code
 
 
 def _skips(node: ast.AST, needed: ast.Import | ast.ImportFrom) -> bool:

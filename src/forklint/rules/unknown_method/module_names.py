@@ -17,6 +17,7 @@ from forklint.project.scopes import Kind
 from forklint.project.spelling import dotted
 from forklint.records import dataclass
 from forklint.rules.unknown_method.added_paths import is_on_added_path
+from forklint.rules.unknown_method.expected_imports import compiles_imports
 from forklint.rules.unknown_method.imported_paths import (
     INIT,
     file_of,
@@ -225,7 +226,7 @@ def _surely_lacks(
         return False  # an empty file stands for code that was held back
     if is_package and may_be_built(project, name):
         return False
-    if is_template(project, module.path):
+    if is_template(project, module.path) or compiles_imports(module):
         return False
     root = dotted(node.value) if isinstance(node, ast.Attribute) else ""
     is_guarded = is_excused(module, node, root) or is_for_type_checkers(module, node)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from forklint.handles.openers import asks_for
 from forklint.knowledge.handles import openers
 from forklint.knowledge.unpicklable import Keeper, have_views, keeper, refused
 from forklint.project.bindings import binder_of, reaching
@@ -307,9 +308,9 @@ class Unpicklable:
             words = f"{row.kind} (`{name}`)"
             return Culprit(Why.OBJECT, given.module, node, words, row.error, platforms=row.platforms, late=row.late)
         handle = openers(self.project.settings.handles).get(name.removeprefix("builtins."))
-        if self._handles and handle is not None and handle.spawn == "bites" and not handle.suffix:
-            error = handle.spawn_effect
-            return Culprit(Why.HANDLE, given.module, node, f"an open {handle.kind}", error)
+        is_open = handle is not None and not handle.suffix and asks_for(node, handle.keywords)
+        if self._handles and handle is not None and is_open and handle.spawn == "bites":
+            return Culprit(Why.HANDLE, given.module, node, f"an open {handle.kind}", handle.spawn_effect)
         found = self.first(self.kept_arguments(given, node, keeper(name)), depth)
         is_read = found is not None and (found.why is Why.GENERATOR or (found.why is Why.VIEW and not found.path))
         return None if is_read else found  # it may be read to its end: ConcatDataset makes a list of it
