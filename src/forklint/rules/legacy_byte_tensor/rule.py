@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from forklint.edits.proposal import Proposal
 from forklint.model import Applicability
+from forklint.project.versions import asks_for_older
 from forklint.rules.base import Rule, Suspect
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from forklint.project.module import Module
     from forklint.rules.legacy_byte_tensor.byte_tensors import ByteTensor
 
+WARNING = (2, 0)
+"""The first torch that warns of such a storage."""
 MESSAGE = "`torch.ByteStorage` is deprecated and will be removed from torch: use `torch.frombuffer`"
 
 
@@ -24,7 +27,8 @@ class LegacyByteTensor(Rule):
     ## What it does
     Looks for `torch.ByteTensor(torch.ByteStorage.from_buffer(data))`, also if the storage is stored in a variable
     first. This is an old way to turn images or pickled objects into tensors without NumPy. The rule reports nothing in
-    branches for a torch without `frombuffer`, and for `_from_buffer`, which torch uses itself.
+    branches for a torch without `frombuffer`, for `_from_buffer`, which torch uses itself, and in a project that asks
+    for a torch older than 2.0, which does not warn (`torch==1.10.1` in `requirements.txt` or another such file).
 
     ## Why is this bad?
     `ByteStorage` is a `TypedStorage`: torch warns "TypedStorage is deprecated. It will be removed in the future" in
@@ -72,6 +76,8 @@ class LegacyByteTensor(Rule):
         from forklint.rules.legacy_byte_tensor.byte_tensors import byte_tensors
 
         for found in byte_tensors(self.project, module):
+            if asks_for_older(self.project, module.path, WARNING):
+                return
             chain = (self.link(module, found.storage, "the storage is created here"),) if found.assigned else ()
             yield Suspect(found.call, ast.unparse(found.call.func), MESSAGE, self.settings.cells, chain, facts=found)
 
