@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from forklint.summaries.summary import CLASS, FUNCTION, Summary
 
-REGISTERING = frozenset({"register_buffer", "register_parameter", "register_module", "add_module"})
+REGISTERING = frozenset({"register_buffer", "register_parameter"})
 SETTERS = frozenset({"setattr", "__setattr__", "patch", "object"}) | REGISTERING
 """Last names of what sets an attribute that a text names: ``monkeypatch.setattr``, ``model.head.register_buffer``."""
 STATIC = "staticmethod"
