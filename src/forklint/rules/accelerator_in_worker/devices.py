@@ -76,6 +76,15 @@ def _names() -> frozenset[str]:
     )
 
 
+def itself(call: ast.Call) -> ast.Call:
+    """The call before those that give the module itself: ``model.to("cuda")`` of ``model.to("cuda").eval()``."""
+    while isinstance(call.func, ast.Attribute) and call.func.attr in accelerator_words().same:
+        if not isinstance(call.func.value, ast.Call):
+            break
+        call = call.func.value
+    return call
+
+
 def kind_of(evaluator: Evaluator, source: Source) -> str:
     """The kind of accelerator that a value names, on machines that have one; empty if none is certain.
 

@@ -36,9 +36,10 @@ class AcceleratorInWorker(Rule):
     Looks for `.cuda()`, `.to(device)` and `device=...` in code that the workers of a loader run: `__getitem__` and
     `__iter__` of its dataset, `collate_fn`, `worker_init_fn`, and all functions and methods of the project that these
     call. It also reports tensors that a dataset puts on an accelerator in `__init__`, or a module at its top level, if
-    a worker reads them, and follows the transforms that it calls. The device must be known to be an accelerator, or be
-    chosen by `is_available()`, possibly in another function, or by the default of an option. `set_device` and
-    `pin_memory()` count as well. The loader must be known, and must have workers.
+    a worker reads them, and those that a `TensorDataset` or a loader with workers is given. It follows the transforms
+    that a dataset calls, and what these call. The device must be known to be an accelerator, or be chosen by
+    `is_available()`, possibly in another function, or by the default of an option. `set_device` and `pin_memory()`
+    count as well. The loader must be known, and must have workers.
 
     The rule reports nothing if the user chooses the device, if the number of workers is 0 or unknown, or in functions
     that call `get_worker_info()`.
@@ -73,9 +74,8 @@ class AcceleratorInWorker(Rule):
     parent has used CUDA, as in training. On other machines, the verdict is `unsupported here: needs CUDA`.
 
     ## Known limits
-    The collators of transformers' Trainer are not followed, nor what wrappers of datasets call. The device is
-    unknown if a dataset is created with different devices; `torch.set_default_device` and `with torch.device(...)`
-    are not considered. See [further ways](../recall/FKL304.md).
+    The collators of transformers' Trainer are not followed, nor what wrappers of datasets call.
+    `torch.set_default_device` and `with torch.device(...)` are not considered. See [further ways](../recall/FKL304.md).
 
     ## References
     - [CUDA in multiprocessing](https://docs.pytorch.org/docs/stable/notes/multiprocessing.html#cuda-in-multiprocessing)
@@ -159,7 +159,7 @@ class AcceleratorInWorker(Rule):
             "call": {"file": str(use.loading.module.path), "first": span.row, "last": span.end_row},
             "dataset": dataset.place if dataset is not None else None,
             "line": {"file": str(module.path), "first": line.row, "last": line.end_row},
-            "kept": use.attribute,
+            "kept": use.attribute or ("dataset" if use.given else ""),
             "kind": use.kind,
         }
 
@@ -173,6 +173,8 @@ def _message(use: WorkerUse, cells: tuple[Cell, ...]) -> str:
         if use.attribute
         else (f"{what} uses {name} in worker processes")
     )
+    if use.given:
+        where = f"{what} puts on {name} what worker processes read"
     effects = []
     if any(not cell.pickles for cell in cells):
         effects.append(f"under fork, a worker cannot re-initialize {name}")

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.datasets.workers import Code, attributes_read, reached_from, with_called, worker_methods
-from forklint.knowledge.accelerators import accelerator_words
 from forklint.loading.datasets import classes_of
-from forklint.loading.loaders import files_with_loaders
+from forklint.loading.loaders import files_with_loaders, loader_at
 from forklint.project.bindings import is_shadowed
 from forklint.project.index import External, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -20,8 +19,9 @@ from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, Kind, Scope, statements
 from forklint.project.spelling import all_arguments, first_parameter, is_name
 from forklint.records import dataclass
-from forklint.rules.accelerator_in_worker.devices import may_use, used_by
-from forklint.runs.calls import callees, method
+from forklint.rules.accelerator_in_worker.devices import itself, may_use, used_by
+from forklint.rules.accelerator_in_worker.held import held
+from forklint.runs.calls import by_anyone, callees, method
 from forklint.sending.sites import Sites
 from forklint.values import arguments
 from forklint.values.arithmetic import is_true, question_in
@@ -38,6 +38,7 @@ from forklint.values.model import (
     Row,
     Source,
 )
+from forklint.values.numbers import Workers
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -46,6 +47,8 @@ ENTRIES = ("__getitem__", "__getitems__", "__iter__", "__next__")
 CHAIN = ".transforms.Compose"
 PICTURES = "torchvision.datasets."
 TRANSFORMS = ("transform", "target_transform", "transforms")
+MOST_OBJECTS = 8
+"""So many objects are looked at whose method workers run."""
 MOST_STEPS = 2
 """So many chains of transforms are followed within each other."""
 ASKS = ("get_worker_info", "worker_info", "num_workers", "in_worker")
@@ -68,6 +71,8 @@ class Loading:
     """For ``__init__`` of a dataset, which runs in the parent: the attributes that workers read."""
     frame: Frame | None = None
     """What a partial gives to the function."""
+    receiver: Instance | None = None
+    """The object whose methods run, as it was made."""
 
 
 @dataclass(frozen=True)
@@ -82,10 +87,14 @@ class WorkerUse:
     loading: Loading
     attribute: str = ""
     """The attribute of the dataset that keeps it, if the parent puts it there."""
+    given: bool = False
+    """Whether the loader is given it, or a dataset of tensors, by the parent that puts it there."""
 
 
-Running = dict[Module, dict[Code, Loading]]
-"""Functions that workers run, by their modules, each with the first loader whose workers do."""
+Running = dict[Module, dict[Code, list[Loading]]]
+"""Functions that workers run, by their modules, each with a loader, and with those that have other objects."""
+Entry = tuple[Module, Code, Arguments, Instance | None]
+"""What a worker enters, with what a partial gives to it, or the object whose method it is."""
 
 
 class WorkerUses:
@@ -106,14 +115,34 @@ class WorkerUses:
                 if use.node not in seen:
                     seen.add(use.node)
                     yield use
+        for use in self._given_tensors(module):
+            if use.node not in seen:
+                seen.add(use.node)
+                yield use
+
+    def _given_tensors(self, module: Module) -> Iterator[WorkerUse]:
+        """Give what a module puts on an accelerator and gives to its loaders, where workers read it."""
+        for scope, call, _, asked in self._sites.loaders(module):
+            loader = loader_at(self.project, Expression(module, scope, call))
+            given = loader.option("dataset") if loader is not None and loader.workers.kind is Workers.SOME else None
+            for place, kind in held(self._evaluator, given, self._kind_of) if isinstance(given, Expression) else ():
+                node, function = place.node, place.scope.node
+                is_here = place.module is module and isinstance(node, ast.Call)
+                if isinstance(node, ast.Call) and is_here and not self._is_chosen(module, node, function):
+                    yield WorkerUse(None, node, kind, Loading(module, call, "dataset", asked), given=True)
+
+    def _kind_of(self, call: Expression) -> str:
+        return self._uses(call.module, call.node, call.frame)
 
     def may_stand_in(self, path: Path) -> bool:
         """Whether workers run functions of a file."""
         return bool(self._files_running(str(path)))
 
     def _may_use(self, module: Module, node: ast.Call) -> bool:
-        """Whether a call uses an accelerator, or does if a function is given one."""
+        """Whether a call uses an accelerator, or does if a function, or an object, is given one."""
         named = all_arguments(node) if may_use(node) else ()
+        if any(isinstance(one, ast.Attribute) for one in named):
+            return True
         scope = module.scope_at(node)
         given = (scope.bound(one.id) for one in named if isinstance(one, ast.Name))
         return any(one.kind is Kind.PARAMETER for found in given for one in found) or bool(self._uses(module, node))
@@ -131,13 +160,21 @@ class WorkerUses:
             return
         if _asks(runs):
             return
-        frame = loading.frame if loading.frame is not None and loading.frame.function.node is runs else None
+        frame = self._frame_of(loading, facts) if facts is not None else None
         for node in nodes_below(runs):
             if not isinstance(node, (ast.Call, ast.Name)):
                 continue
             kind = self._uses(module, node, frame) if isinstance(node, ast.Call) else self._kind_of_global(module, node)
             if kind and not (isinstance(node, ast.Call) and self._is_chosen(module, node, runs)):
                 yield WorkerUse(facts, node, kind, loading)
+
+    def _frame_of(self, loading: Loading, function: FunctionFacts) -> Frame | None:
+        """How workers call a function, as far as that is seen: what they give to it, or whose method it is."""
+        frame, receiver = loading.frame, loading.receiver
+        if frame is not None and frame.function.node is function.node:
+            return frame
+        found = self.project.method(receiver.facts, function.node.name) if receiver is not None else None
+        return by_anyone(function, receiver) if found is not None and found[1] is function.node else None
 
     def _is_chosen(self, module: Module, node: ast.AST, function: ast.AST) -> bool:
         """Whether a condition around a use asks for an option, such as ``if self.use_cuda``, that may be off."""
@@ -168,14 +205,14 @@ class WorkerUses:
             return ""
         symbol = self.project.lookup(module, module.scope_at(node), node.id)
         is_it = isinstance(symbol, Value) and symbol.binding is bindings[0] and not is_shadowed(module, node)
-        return self._uses(module, _itself(bindings[0].value)) if is_it else ""
+        return self._uses(module, itself(bindings[0].value)) if is_it else ""
 
     def _kept(self, init: FunctionFacts, loading: Loading) -> Iterator[WorkerUse]:
         """What ``__init__`` puts on an accelerator and stores, and workers read."""
         for statement in statements(init.node.body):
             if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
                 continue
-            value = _itself(statement.value)
+            value = itself(statement.value)
             kind = self._uses(init.module, value)
             targets = [part for one in statement.targets for part in getattr(one, "elts", [one])]
             names = {one.attr for one in targets if isinstance(one, ast.Attribute)} & loading.stored
@@ -183,15 +220,17 @@ class WorkerUses:
                 yield WorkerUse(init, value, kind, loading, min(names))
 
     def _run_of(self, module: Module) -> Iterator[tuple[Code, Loading]]:
-        """Give the functions of a module that workers run, each with the first loader whose workers do."""
-        seen: set[ast.AST] = set()
+        """Give the functions of a module that workers run, each with a loader whose workers do, for each object."""
+        seen: set[tuple[ast.AST, Frame | None, Instance | None]] = set()
         for path in self._files_running(str(module.path)):
             loading_module = self.project.module(path)
             run = self._run_by(loading_module) if loading_module is not None else {}
-            for function, loading in run.get(module, {}).items():
-                if function not in seen:
-                    seen.add(function)
-                    yield function, loading
+            for function, loadings in run.get(module, {}).items():
+                for loading in loadings:
+                    key = function, loading.frame, loading.receiver
+                    if key not in seen:
+                        seen.add(key)
+                        yield function, loading
 
     def _files_running(self, path: str) -> tuple[Path, ...]:
         """The files whose loaders have workers that run functions of a file."""
@@ -216,7 +255,7 @@ class WorkerUses:
 
     def _find_run_by(self, module: Module) -> Running:
         running: Running = {}
-        seen: set[tuple[ClassFacts, bool]] = set()
+        seen: set[tuple[ClassFacts, bool, Instance | None]] = set()
         for scope, call, _, asked in self._sites.loaders(module):
             parts = dict(self._sites.given(module, scope, call))
             collates = self._may_collate(module, scope, call, parts)
@@ -227,11 +266,21 @@ class WorkerUses:
                     continue
                 for transform in self._given_transforms(given):
                     self._enter(running, transform, loading)
+                made = self._made(given)
                 for facts in classes_of(self._evaluator, given):
-                    if (facts, collates) not in seen:
-                        seen.add((facts, collates))
-                        self._run_dataset(running, facts, loading, collates=collates)
+                    for one in made.get(facts, [None]):
+                        if (facts, collates, one) not in seen:
+                            seen.add((facts, collates, one))
+                            self._run_dataset(running, facts, replace(loading, receiver=one), collates=collates)
         return running
+
+    def _made(self, given: Expression) -> dict[ClassFacts, list[Instance | None]]:
+        """The objects of the project's classes that an expression may hold."""
+        found: dict[ClassFacts, list[Instance | None]] = {}
+        for one in self._evaluator.find(given).possible:
+            if isinstance(one.value, Instance) and one.value.call is not None:
+                found.setdefault(one.value.facts, []).append(one.value)
+        return found
 
     def _may_collate(self, module: Module, scope: Scope, call: ast.Call, parts: Mapping[str, ast.expr]) -> bool:
         """Whether a loader may be given the method of a dataset that makes batches, here or by its own class."""
@@ -243,19 +292,27 @@ class WorkerUses:
         """Take in a function that workers run, and those that it calls, unless it asks where it runs."""
         run = with_called(self.project, [(module, function)], lambda one: not _asks(one[1]))
         for home, code in run:
-            running.setdefault(home, {}).setdefault(code, loading)
+            known = running.setdefault(home, {}).setdefault(code, [])
+            if not known or ((loading.frame or loading.receiver) is not None and len(known) < MOST_OBJECTS):
+                known.append(loading)
 
-    def _enter(self, running: Running, given: Source, loading: Loading) -> None:
-        """Take in what workers run when they call what an expression holds."""
-        for home, function, kept in self._functions(given, MOST_STEPS):
-            own = loading
+    def _enter(self, running: Running, given: Source, loading: Loading, steps: int = MOST_STEPS) -> None:
+        """Take in what workers run when they call what an expression holds, and what the objects there hold in turn."""
+        for home, function, kept, receiver in self._functions(given, MOST_STEPS):
+            own = replace(loading, receiver=receiver)
             if kept.keywords and not isinstance(function, ast.Lambda):
-                own = replace(loading, frame=Frame(FunctionFacts(home, function), kept))
+                own = replace(own, frame=Frame(FunctionFacts(home, function), kept, receiver))
             self._follow(running, home, function, own)
+            if receiver is None or isinstance(function, ast.Lambda):
+                continue
+            for part, owner in reached_from(self.project, receiver.facts, (function.name,)).items():
+                self._follow(running, owner.module, part, own)
+                for inner in self._transforms(receiver.facts, owner.module, part) if steps else ():
+                    self._enter(running, inner, loading, steps - 1)
 
     def _run_dataset(self, running: Running, facts: ClassFacts, loading: Loading, *, collates: bool) -> None:
         """Take in what workers run of a dataset, and what its constructor puts into the attributes they read."""
-        own = Loading(loading.module, loading.call, "dataset", loading.method, facts)
+        own = replace(loading, part="dataset", dataset=facts)
         methods = self._entered(facts, collates=collates)
         for function, owner in methods.items():
             self._follow(running, owner.module, function, own)
@@ -264,8 +321,7 @@ class WorkerUses:
         read = frozenset(name for function in methods for name in attributes_read(function))
         init = self.project.method(facts, "__init__")
         if init is not None and read:
-            stored = Loading(loading.module, loading.call, "dataset", loading.method, facts, read)
-            running.setdefault(init[0].module, {}).setdefault(init[1], stored)
+            running.setdefault(init[0].module, {}).setdefault(init[1], [replace(own, stored=read)])
 
     def _entered(self, facts: ClassFacts, *, collates: bool) -> dict[Function, ClassFacts]:
         """The methods of a dataset that workers run; of PyG's, which have no ``__getitem__`` of their own, ``get``."""
@@ -291,14 +347,14 @@ class WorkerUses:
                 known = arguments.of_call(self._evaluator, one.value.call).keywords
                 yield from (known[name] for name in TRANSFORMS if name in known)
 
-    def _functions(self, given: Source, steps: int) -> Iterator[tuple[Module, Code, Arguments]]:
+    def _functions(self, given: Source, steps: int) -> Iterator[Entry]:
         """What is entered by calling a value, with what a partial gives: through objects, names and chains of them."""
         for one in self._evaluator.find(given).possible:
             if isinstance(one.value, Lambda) and isinstance(one.value.place.node, ast.Lambda):
-                yield one.value.place.module, one.value.place.node, NO_ARGUMENTS
+                yield one.value.place.module, one.value.place.node, NO_ARGUMENTS, None
             elif isinstance(one.value, Instance):
                 found = method(self.project, one.value, "forward")
-                yield from [(found[0].module, found[0].node, NO_ARGUMENTS)] if found is not None else ()
+                yield from [(found[0].module, found[0].node, NO_ARGUMENTS, found[1])] if found is not None else ()
             elif isinstance(one.value, Made) and one.value.name.endswith(CHAIN) and steps:
                 first = arguments.of_call(self._evaluator, one.value.call).get("transforms", 0)
                 row = self._evaluator.find(first).value if first is not None else None
@@ -306,21 +362,13 @@ class WorkerUses:
                     yield from self._functions(item, steps - 1)
         if isinstance(given, Expression):
             symbol = self.project.resolve(given.module, given.scope, given.node)
-            for (function, _), kept in callees(self._evaluator, given, symbol):
+            for (function, receiver), kept in callees(self._evaluator, given, symbol):
                 if function.node.name != "__init__":
-                    yield function.module, function.node, kept
+                    is_made = receiver is not None and receiver.call is not None
+                    yield function.module, function.node, kept, receiver if is_made else None
 
 
 def _asks(code: Code) -> bool:
     """Whether code looks whether it runs in a worker."""
     text = ast.unparse(code)
     return any(word in text for word in ASKS)
-
-
-def _itself(call: ast.Call) -> ast.Call:
-    """The call before those that give the module itself: ``model.to("cuda")`` of ``model.to("cuda").eval()``."""
-    while isinstance(call.func, ast.Attribute) and call.func.attr in accelerator_words().same:
-        if not isinstance(call.func.value, ast.Call):
-            break
-        call = call.func.value
-    return call
