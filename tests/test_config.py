@@ -65,6 +65,10 @@ def test_the_command_line_comes_on_top(tmp_path: Path) -> None:
         ('target-torch = "2"', "target-torch: expected a string"),
         ('target-torch = "2.4-2.1"', "target-torch: expected a string"),
         ('[[handles]]\ncall = ["a.b"]\nkind = "x"\nfoo = 1', "handles: unknown key 'foo' in a row"),
+        ('[[handles]]\ncall = ["a.b("]\nkind = "x"', "handles: 'call': 'a.b(' is not a qualified name; write package"),
+        ('[[handles]]\ncall = [1]\nkind = "x"', "handles: 'call': 1 is not a qualified name"),
+        ('[[starters]]\ncall = ["a.b[0]"]', "starters: 'call': 'a.b[0]' is not a qualified name"),
+        ('[[env-vars]]\nname = "A"\nmodules = ["a b"]', "env-vars: 'modules': 'a b' is not a qualified name"),
     ],
 )
 def test_a_wrong_setting_names_file_and_key(tmp_path: Path, text: str, message: str) -> None:

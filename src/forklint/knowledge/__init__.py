@@ -90,3 +90,6 @@ def check_row(kind: str, row: Mapping[str, Any]) -> None:
             raise ValueError(f"the key '{key}' is missing in a row")
         if not isinstance(row[key], wanted):
             raise ValueError(f"'{key}': expected a {'list' if wanted is list else 'string'}")
+        for name in row[key] if wanted is list else ():
+            if not isinstance(name, str) or not all(part.isidentifier() for part in name.split(".")):
+                raise ValueError(f"'{key}': {name!r} is not a qualified name; write package.module.name")
