@@ -558,3 +558,14 @@ def test_a_reader_that_goes_away_ends_the_run_quietly(folder: Path) -> None:
         complaint = process.stderr.read()
     assert "Traceback" not in complaint
     assert "BrokenPipe" not in complaint
+
+
+def test_a_key_that_no_text_can_have(tmp_path: Path) -> None:
+    """A lone surrogate is written as an escape, and cannot be looked for in files."""
+    text = (
+        'from torch.utils.data import DataLoader\n\noptions = {"\\ud800": 2}\n'
+        'for rows in DataLoader([1], num_workers=options["\\ud800"]):\n    print(rows)\n'
+    )
+    (tmp_path / "train.py").write_text(text)
+    result = forklint("train.py", "--output-format", "json", cwd=tmp_path)
+    assert (codes(result), result.stderr) == ([("train.py", "FKL201")], "")

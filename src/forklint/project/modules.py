@@ -16,6 +16,7 @@ from forklint.project.files import ProjectFiles
 from forklint.project.library import Library
 from forklint.project.module import Module
 from forklint.project.nodes import share_lines
+from forklint.project.spelling import in_bytes
 from forklint.project.top_level import MODULE
 from forklint.source import document
 from forklint.source.roots import Extent
@@ -378,7 +379,7 @@ class ProjectModules(ProjectFiles):
 
         Those whose text a pattern does not find are not parsed.
         """
-        return self._passing(self.where(WORD, word) if word.isidentifier() else self.containing(word.encode()), test)
+        return self._passing(self.where(WORD, word) if word.isidentifier() else self.containing(in_bytes(word)), test)
 
     def holding(self, text: bytes, test: Test | None = None) -> Iterator[Module]:
         """Give the project's modules whose bytes hold a text; those that a pattern does not find are not parsed."""

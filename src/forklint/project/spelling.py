@@ -79,3 +79,8 @@ def first_parameter(function: Method) -> str:
         return ""
     names = [*function.args.posonlyargs, *function.args.args]
     return names[0].arg if names else ""
+
+
+def in_bytes(text: str) -> bytes:
+    """A text as a file would have it; a lone surrogate, which no file has, is found nowhere."""
+    return text.encode(errors="surrogatepass")

@@ -16,6 +16,7 @@ from forklint.project.index import External, Symbol
 from forklint.project.index import Value as Bound
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Binding, Kind, Scope
+from forklint.project.spelling import in_bytes
 from forklint.summaries.terms import WORD
 from forklint.values import branches, items, parameters, stores
 from forklint.values.model import (
@@ -362,7 +363,7 @@ def setters(project: Project, name: str) -> tuple[Path, ...]:
     """The files that set an attribute or key of that name on anything but ``self``."""
 
     def find() -> tuple[Path, ...]:
-        paths = project.where(WORD, name) if name.isidentifier() else project.containing(name.encode())
+        paths = project.where(WORD, name) if name.isidentifier() else project.containing(in_bytes(name))
         return tuple(path for path in paths if _targets(project, path, name))
 
     return project.answer("files that set a name", name, find, compared=True)
@@ -372,7 +373,7 @@ def _targets(project: Project, path: Path, name: str) -> tuple[ast.AST, ...]:
     """Where a file does; its text must look like it, so that few are parsed."""
 
     def find() -> tuple[ast.AST, ...]:
-        module = project.module(path) if project.matches(path, _setting(name), (name.encode(),)) else None
+        module = project.module(path) if project.matches(path, _setting(name), (in_bytes(name),)) else None
         return tuple(_find_targets(module, name)) if module is not None else ()
 
     return project.answer("where a name is set", (path, name), find, compared=True)
@@ -380,7 +381,7 @@ def _targets(project: Project, path: Path, name: str) -> tuple[ast.AST, ...]:
 
 @cache
 def _setting(name: str) -> re.Pattern[bytes]:
-    word = re.escape(name.encode())
+    word = re.escape(in_bytes(name))
     return re.compile(
         rb"(?:\.%s|[\"']%s[\"']\s*\])\s*(?::[^=\n]*|,[^\n]*)?[-+*/|]?=(?!=)|setattr\([^\n]*%s" % (word, word, word)
     )
