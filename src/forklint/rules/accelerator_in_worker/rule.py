@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from forklint.project.module import Module
     from forklint.rules.accelerator_in_worker.workers import WorkerUse, WorkerUses
 
-RUN_BY_WORKERS = re.compile(r"Dataset|collate|__getitem__|__iter__|__call__|worker_init")
+RUN_BY_WORKERS = re.compile(r"Dataset|Loader|collate|__getitem__|__iter__|__call__|worker_init")
 MOVING = frozenset({"cuda", "mps", "xpu", "hpu", "to"})
 OPTIONS = frozenset({"device", "map_location"})
 PLATFORMS = {"mps": ("darwin",)}
@@ -36,8 +36,8 @@ class AcceleratorInWorker(Rule):
     Looks for `.cuda()`, `.to(device)` and `device=...` in code that the workers of a loader run: `__getitem__` and
     `__iter__` of its dataset, `collate_fn`, `worker_init_fn`, and all functions and methods of the project that these
     call. It also reports tensors that a dataset puts on an accelerator in `__init__`, or a module at its top level, if
-    a worker reads them, and those that a `TensorDataset` or a loader with workers is given. It follows the transforms
-    that a dataset calls, and what these call. The device must be known to be an accelerator, or be chosen by
+    a worker reads them, and those that a `TensorDataset`, a dataset of the project or a loader with workers is given. It
+    follows the transforms that a dataset calls, and what these call. The device must be known to be an accelerator, or be chosen by
     `is_available()`, possibly in another function, or by the default of an option. `set_device` and `pin_memory()`
     count as well. The loader must be known, and must have workers.
 

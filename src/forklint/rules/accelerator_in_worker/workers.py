@@ -23,7 +23,7 @@ from forklint.rules.accelerator_in_worker.devices import itself, may_use, used_b
 from forklint.rules.accelerator_in_worker.held import held
 from forklint.runs.calls import by_anyone, callees, method
 from forklint.sending.sites import Sites
-from forklint.values import arguments
+from forklint.values import arguments, objects
 from forklint.values.arithmetic import is_true, question_in
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import (
@@ -125,11 +125,20 @@ class WorkerUses:
         for scope, call, _, asked in self._sites.loaders(module):
             loader = loader_at(self.project, Expression(module, scope, call))
             given = loader.option("dataset") if loader is not None and loader.workers.kind is Workers.SOME else None
-            for place, kind in held(self._evaluator, given, self._kind_of) if isinstance(given, Expression) else ():
+            sources = [given, *self._kept_by(given)] if isinstance(given, Expression) else []
+            for place, kind in (one for source in sources for one in held(self._evaluator, source, self._kind_of)):
                 node, function = place.node, place.scope.node
                 is_here = place.module is module and isinstance(node, ast.Call)
                 if isinstance(node, ast.Call) and is_here and not self._is_chosen(module, node, function):
                     yield WorkerUse(None, node, kind, Loading(module, call, "dataset", asked), given=True)
+
+    def _kept_by(self, given: Expression) -> Iterator[Expression]:
+        """Give what datasets of the project that an expression may hold keep in attributes that workers read."""
+        for facts, made in self._made(given).items():
+            functions = reached_from(self.project, facts, ENTRIES)
+            names = sorted(frozenset(name for function in functions for name in attributes_read(function)))
+            stored = (objects.stores(self._evaluator, one, name) for one in made if one is not None for name in names)
+            yield from (place for places in stored for place in places or () if place is not None)
 
     def _kind_of(self, call: Expression) -> str:
         return self._uses(call.module, call.node, call.frame)
