@@ -36,10 +36,10 @@ class AcceleratorInWorker(Rule):
     Looks for `.cuda()`, `.to(device)` and `device=...` in code that the workers of a loader run: `__getitem__` and
     `__iter__` of its dataset, `collate_fn`, `worker_init_fn`, and all functions and methods of the project that these
     call. It also reports tensors that a dataset puts on an accelerator in `__init__`, or a module at its top level, if
-    a worker reads them, and those that a `TensorDataset`, a dataset of the project or a loader with workers is given. It
-    follows the transforms that a dataset calls, and what these call. The device must be known to be an accelerator, or be chosen by
-    `is_available()`, possibly in another function, or by the default of an option. `set_device` and `pin_memory()`
-    count as well. The loader must be known, and must have workers.
+    a worker reads them, and those that a `TensorDataset`, a dataset of the project or a loader with workers is given.
+    It follows the transforms that a dataset calls, and what these call. The device must be known to be an accelerator,
+    or be chosen by `is_available()`, possibly in another function, or by the default of an option. `set_device` and
+    `pin_memory()` count as well. The loader must be known, and must have workers.
 
     The rule reports nothing if the user chooses the device, if the number of workers is 0 or unknown, or in functions
     that call `get_worker_info()`.
