@@ -21,29 +21,37 @@ STAYING = frozenset(
     | {"requires_grad_", "squeeze", "t", "transpose", "type", "unsqueeze", "view"}
 )
 """Methods of a tensor whose result is where the tensor is."""
-MOST_STEPS = 12
-"""Through so many names, calls and parts a tensor is followed."""
+MOST_STEPS = 100
+"""So many names, calls and parts are looked at for what one loader is given."""
 
 
 def held(
-    evaluator: Evaluator, given: Expression, kind_of: Callable[[Expression], str], steps: int = MOST_STEPS
+    evaluator: Evaluator, given: Expression, kind_of: Callable[[Expression], str]
 ) -> Iterator[tuple[Expression, str]]:
     """Give the calls that put on an accelerator what an expression holds, each with its kind, by what says the kind."""
-    inner: Iterator[Expression] = iter(())
+    waiting, seen = [given], set[Expression]()
+    while waiting and len(seen) < MOST_STEPS:
+        one = waiting.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        call = one.part(itself(one.node)) if isinstance(one.node, ast.Call) else None
+        kind = kind_of(call) if call is not None else ""
+        if call is not None and kind:
+            yield call, kind
+        else:
+            waiting += (*_parts(evaluator, one), *(behind(evaluator, one) or _datasets(evaluator, one)))
+
+
+def _parts(evaluator: Evaluator, given: Expression) -> Iterator[Expression]:
+    """Give the parts of an expression that are where it is: items, and what a call holds or is made of."""
     node = given.node
     if isinstance(node, ast.Call):
-        call = given.part(itself(node))
-        kind = kind_of(call)
-        if kind:
-            yield call, kind
-            return
-        inner = _parts_of_call(evaluator, given, node)
+        yield from _parts_of_call(evaluator, given, node)
     elif isinstance(node, (ast.Subscript, ast.Starred)):
-        inner = iter((given.part(node.value),))
+        yield given.part(node.value)
     elif isinstance(node, (ast.List, ast.Tuple)):
-        inner = map(given.part, node.elts)
-    for one in (*inner, *(behind(evaluator, given) or _datasets(evaluator, given))) if steps else ():
-        yield from held(evaluator, one, kind_of, steps - 1)
+        yield from map(given.part, node.elts)
 
 
 def _datasets(evaluator: Evaluator, given: Expression) -> Iterator[Expression]:
