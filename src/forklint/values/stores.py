@@ -53,6 +53,7 @@ class Act(Enum):
     MERGE = "merge"
     ADD = "add"
     INSERT = "insert"
+    """An item is put in before others: ``key`` is the index as it is written."""
     LET_IN = "let in"
     """A file or the command line may give any entry another value."""
     OTHER = "other"

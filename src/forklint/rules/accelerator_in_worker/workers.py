@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -109,13 +110,9 @@ class WorkerUses:
         """Give the uses in functions of a module that workers run."""
         if not any(self._may_use(module, node) for node in module.nodes if isinstance(node, ast.Call)):
             return
+        run = (use for function, loading in self._run_of(module) for use in self._of(module, function, loading))
         seen: set[ast.AST] = set()
-        for function, loading in self._run_of(module):
-            for use in self._of(module, function, loading):
-                if use.node not in seen:
-                    seen.add(use.node)
-                    yield use
-        for use in self._given_tensors(module):
+        for use in chain(run, self._given_tensors(module)):
             if use.node not in seen:
                 seen.add(use.node)
                 yield use

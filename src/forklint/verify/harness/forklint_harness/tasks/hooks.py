@@ -29,7 +29,6 @@ LIGHTNING = {"pytorch_lightning": "pytorch_lightning", "lightning": "lightning.p
 """Where the ``Trainer`` is, by the package of the ``LightningModule``."""
 TRAINS = {"training_epoch_end": "fit", "validation_epoch_end": "validate", "test_epoch_end": "test"}
 """By hook, the method of the trainer that would call it."""
-
 STEPS = ("training_step", "validation_step", "test_step", "configure_optimizers")
 """What a trainer asks for before it looks at hooks."""
 
