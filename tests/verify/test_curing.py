@@ -62,7 +62,8 @@ def test_the_fix_is_tried_and_the_project_stays_as_it_is(command, tmp_path: Path
 
 
 def test_proved_fixes_are_written_and_no_others(command, tmp_path: Path) -> None:
-    """Without torch, which takes trials most of their time."""
+    """The programs do not import torch, which takes trials most of their time."""
+    need_torch()
     start = "import multiprocessing\nimport sys\n\n{}multiprocessing.Process(target=print).start()\n"
     (tmp_path / "start.py").write_text(start.format(""), encoding="utf-8")
     (tmp_path / "other.py").write_text(start.format(""), encoding="utf-8")  # it is not asked about

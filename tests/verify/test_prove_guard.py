@@ -56,7 +56,8 @@ def test_no_guard_is_confirmed_under_spawn_and_nothing_is_trained(
 
 
 def test_a_process_without_a_guard_is_confirmed_under_spawn_and_forkserver(verdict) -> None:
-    """Without torch, which takes each process of the other most of its time."""
+    """The program does not import torch, which takes each process of the other most of its time."""
+    need_torch()
     (found,) = verdict("import multiprocessing\n\nmultiprocessing.Process(target=print).start()\n")
     assert found["verdict"] == "confirmed"
     assert found["details"]["cells"] == {"fork": "control", "spawn": "confirmed", "forkserver": "confirmed"}
