@@ -129,12 +129,40 @@ def test_another_file_changes_in_what_matters_and_in_what_does_not(
     assert "user.py" in linted(cwd=tmp_path)
 
 
-def test_a_comment_is_a_change_for_what_reads_the_text(linted: Linted, project: Path) -> None:
-    """That is the file itself, and who looks into the lines of a class that it names: not all that import it."""
+def test_a_comment_is_a_change_where_a_finding_has_its_line(linted: Linted, project: Path) -> None:
+    """Of other files, those look into the lines of a class that they name: not all that import it."""
     linted(cwd=project)
-    for name in ("words/store.py", "words/options.py", "train.py"):
+    for name, is_found in {"words/store.py": True, "words/options.py": False, "train.py": True}.items():
         write(project / name, "# as it should be\n\n" + (project / name).read_text())
-        assert linted(cwd=project) == [name]
+        assert linted(cwd=project) == ([name] if is_found else [])
+
+
+ALONE = "class Net:\n    def run(self):\n        return self.walk(1)\n"
+CLEAN = "import torch\n\n\ndef run():\n    return torch.ones(3)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "comment"),
+    [
+        (CLEAN, "# noqa: FKL301"),
+        (CLEAN, "# forklint: ignore[FKL301]"),
+        (ALONE, "# import torch"),
+        (CLEAN, "# -*- coding: nonsense -*-"),
+        ("# -*- coding: latin-1 -*-\n# \xe9\n" + CLEAN, "# \xe9"),
+    ],
+    ids=["noqa", "a comment of ours", "a word that makes the file one of torch", "no encoding", "another encoding"],
+)
+def test_a_comment_that_says_something_is_a_change(forklint, tmp_path: Path, text: str, comment: str) -> None:
+    write(tmp_path / "pyproject.toml", "")
+    write(tmp_path / "lone.py", text)
+    assert forklint("--output-format", "concise", "--extend-select", "ALL", cwd=tmp_path).returncode in {0, 1}
+    write(tmp_path / "lone.py", f"{comment}\n{text}")
+    told = [
+        forklint("lone.py", "--output-format", "json", "--extend-select", "ALL", *more, cwd=tmp_path)
+        for more in ((), ("--no-cache",))
+    ]
+    assert told[0].stdout == told[1].stdout
+    assert told[0].stderr == told[1].stderr
 
 
 def test_a_new_file_is_one_for_what_may_import_it(linted: Linted, project: Path) -> None:

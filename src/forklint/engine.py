@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
@@ -70,6 +69,7 @@ class Linter:
         self._loaded: dict[str, Rule] = {}
         self._screen = Screen(project.resolver)
         self._screened: dict[str, bool] = {}
+        project.look_for(word for card in self._cards for word in card.needs.words)
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -106,7 +106,7 @@ class Linter:
     def relint(self, path: Path) -> FileReport:
         """The report of a file of the project as it is now, made anew only if something that it rests on changed."""
         project = self.project
-        report = project.answer(REPORT, (path, self.options), lambda: self.lint_bytes(path, project.data(path)))
+        report = project.answer(REPORT, (path, self.options), lambda: self.lint_bytes(path, project.bytes_of(path)))
         return with_places(report, self._module_at)
 
     def lint_unparsed(self, path: Path, data: bytes) -> FileReport:
@@ -144,10 +144,20 @@ class Linter:
             return FileReport(shown(path), notes=(note,))
         self._screen, self._screened = Screen(self.project.resolver), {}  # of one file, and the project as it is now
         absolute = from_root(path)
-        if self.project.data(absolute) != data:
+        if self.project.bytes_of(absolute) != data:
             self.project.replace(absolute, data)
         if kind_of(path) is Kind.PRESET:
+            self.project.data(absolute)
             return self.presets.lint(path, data)
+        report = self._lint_python(path, absolute, data)
+        if report.is_silent and kind_of(path) is Kind.PYTHON:
+            self.project.note_code(absolute)
+        else:
+            self.project.data(absolute)
+        return report
+
+    def _lint_python(self, path: Path, absolute: Path, data: bytes) -> FileReport:
+        """Lint a file of Python or a notebook."""
         if kind_of(path) is Kind.PYTHON and self._is_idle(absolute, data):
             return FileReport(shown(path))
         try:
@@ -197,9 +207,9 @@ class Linter:
     def lint_module(self, path: Path, module: Module) -> FileReport:
         """Ask every rule about a module of the project."""
         found, notes, ran = self._asked(path, module)
-        data = module.document.code
+        data = module.source.code
         is_asked = found or module.is_notebook or self._may_name_rules(data)
-        comments = self._comments(module.document) if is_asked else []
+        comments = self._comments(module.source) if is_asked else []
         rows = suppressions.by_row(comments)
         kept = [item for item in found if not suppressions.silenced(item[2], rows, suppressions.of_file(comments))]
         findings = [finding for _, _, finding in kept]
@@ -212,10 +222,10 @@ class Linter:
                 notes.append(Note(shown(path), f"cannot be fixed: {error}"))
             except UnparsableError as error:
                 notes.append(Note(shown(path), f"cannot be fixed: LibCST cannot parse it: {error}"))
-        notebook = module.document.notebook
+        notebook = module.source.notebook
         answers = list(self._faulty_cells(path, notebook, suppressions.of_file(comments))) if notebook else []
         if UnusedSuppression.code in ran:
-            idle = UnusedSuppression.findings(module.document.text, comments, ran, registry.names())
+            idle = UnusedSuppression.findings(module.source.text, comments, ran, registry.names())
             where = relative_to(module.path, self.project.root)
             findings += [replace(one, path=shown(path), project_path=where) for one in idle]
         if notebook is not None:
@@ -236,7 +246,7 @@ class Linter:
             if card.code not in ran:
                 continue
             try:
-                if not self.options.screen or self._may_hold(card, module.path, module.document.code):
+                if not self.options.screen or self._may_hold(card, module.path, module.source.code):
                     rule = self._rule(card)
                     with room_for_questions():
                         suspected, cuts = self._suspected(rule, path, module)
@@ -295,7 +305,7 @@ class Linter:
 
     def _refused(self, path: Path, doc: Document, error: Exception) -> FileReport:
         """Answer for a file that ``ast`` refuses: FKL002 only if LibCST refuses it as well, or was not asked."""
-        excuse = _excuse(doc.text, error) if self.options.confirmed else ""
+        excuse = skipped.excuse(doc.text, error) if self.options.confirmed else ""
         if excuse:
             return FileReport(shown(path), notes=(Note(shown(path), f"skipped: {excuse}"),), parsed=True)
         of_file = suppressions.of_file(self._comments(doc))
@@ -314,7 +324,7 @@ class Linter:
     ) -> Iterator[Finding | Note]:
         """Give FKL002 for each cell that both parsers refuse, a note for others; the rest is linted all the same."""
         for fault in notebook.faults:
-            excuse = _excuse(fault.source, fault.error)
+            excuse = skipped.excuse(fault.source, fault.error)
             if excuse:
                 yield Note(shown(path), f"cell {fault.number} was skipped: {excuse}")
             elif self._is_fault(fault.error, of_file):
@@ -351,21 +361,6 @@ class Linter:
             project_path=relative_to(from_root(path), self.project.root),
             comment_rows=(span.row, span.row),
         )
-
-
-def _excuse(text: str, error: Exception) -> str:
-    """Why a text that ``ast`` refuses need not be faulty; empty if LibCST refuses it as well."""
-    from forklint.edits.tree import UnparsableError  # noqa: PLC0415 - most files are sound
-    from forklint.edits.tree import parse as parse_tree  # noqa: PLC0415
-    from forklint.source import nesting  # noqa: PLC0415
-
-    if not isinstance(error, SyntaxError) or nesting.may_be_too_deep(text):
-        return "the code is nested too deeply"
-    try:
-        parse_tree(text)
-    except UnparsableError:
-        return ""
-    return f"its syntax is newer than Python {sys.version_info[0]}.{sys.version_info[1]}, which runs forklint"
 
 
 def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module, options: Options) -> list[Finding]:

@@ -187,3 +187,8 @@ class FileReport:
     suppressed: int = 0
     parsed: bool = field(default=False, compare=False)
     """Whether LibCST had to parse it."""
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing is said of the file but that rules were stopped, and no comment silences anything."""
+        return not self.findings and not self.suppressed and all(note.stopped for note in self.notes)

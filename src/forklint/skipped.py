@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -33,3 +34,18 @@ def unconfirmed(path: Path, found: tuple[Finding, ...] = ()) -> FileReport:
 def is_unconfirmed(report: FileReport) -> bool:
     """Whether LibCST is still to be asked about a text that ``ast`` refuses."""
     return any(note.message == UNCONFIRMED for note in report.notes)
+
+
+def excuse(text: str, error: Exception) -> str:
+    """Why a text that ``ast`` refuses need not be faulty; empty if LibCST refuses it as well."""
+    from forklint.edits.tree import UnparsableError  # noqa: PLC0415 - most files are sound
+    from forklint.edits.tree import parse as parse_tree  # noqa: PLC0415
+    from forklint.source import nesting  # noqa: PLC0415
+
+    if not isinstance(error, SyntaxError) or nesting.may_be_too_deep(text):
+        return "the code is nested too deeply"
+    try:
+        parse_tree(text)
+    except UnparsableError:
+        return ""
+    return f"its syntax is newer than Python {sys.version_info[0]}.{sys.version_info[1]}, which runs forklint"

@@ -41,7 +41,7 @@ class Setting:
 
 def settings_in(project: Project, module: Module) -> list[Setting]:
     """Every variable that a module sets by a name that is written in it, in source order."""
-    if not may_set(module.document.code):
+    if not may_set(module.screened.code):
         return []
     return project.answer("settings of the environment", module, lambda: _find_settings(project, module))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from forklint.incremental.session import Session
 from forklint.project.answers import Fact
-from forklint.project.top_level import BINDING, FLOW, MODULE, RUNS, STARS, TREE, USES
+from forklint.project.top_level import BINDING, FLOW, MODULE, RUNS, SCREENED, SILENCING, STARS, TREE, USES
 from forklint.source.paths import from_root, shown
 from forklint.summaries import parts
 
@@ -24,6 +24,8 @@ TERMS = {
 FILES = {
     "text": "the text of {} changed",
     TREE: "the code of {} changed",
+    SILENCING: "{} has comments that may silence findings, and changed",
+    SCREENED: "a text that a rule looks for was added or removed in {}",
     MODULE: "{} can be parsed now, or no longer",
     STARS: "the star imports of {} changed",
     FLOW: "what may end {} when it is imported changed",
@@ -72,7 +74,7 @@ def reasons(session: Session | None, path: Path) -> list[str]:
     changed = session.why(absolute)
     if changed is None:
         return ["there is no cached result for these options and settings"]
-    if ("text", absolute) in changed:
+    if not changed.isdisjoint({("text", absolute), (TREE, absolute)}):
         return ["the file itself changed"]
     return sorted({_in_words(fact) for fact in changed})
 

@@ -135,6 +135,16 @@ def machine_hinted(name: str) -> str:
 
 
 @cache
+def gpus_named(name: str) -> str:
+    """Say how a name is for GPUs by number: ``count`` for ``n_gpu``, ``list`` for ``gpu_ids``, ``one`` for ``gpu``."""
+    parts = set(words(name))
+    kinds = {kind: listed("gpus", kind) for kind in ("count", "list", "one")}
+    if parts.isdisjoint(listed("gpus", "words")) or not parts <= listed("gpus", "words").union(*kinds.values()):
+        return ""
+    return next((kind for kind, own in kinds.items() if not parts.isdisjoint(own)), "one")
+
+
+@cache
 def flag_of(name: str) -> str:
     """Say which machine a condition with this name asks for: ``is_mac`` gives ``darwin``; empty if none."""
     parts = words(name)

@@ -16,8 +16,9 @@ from forklint.loading.loaders import (
 )
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts
+from forklint.project.scopes import FUNCTIONS
 from forklint.project.trials import is_test_file
-from forklint.summaries.terms import WORD
+from forklint.summaries.terms import CALL, WORD
 from forklint.values.numbers import Workers
 
 LATENT = "latent: nothing in this library loads it with workers"
@@ -116,7 +117,20 @@ def _loaders_in(project: Project, files: Collection[Path] | None = None) -> Iter
 def _may_be_loaded(project: Project, files: Collection[Path] | None = None) -> bool:
     """Whether some files, or any, make a loader that has workers, or may have, and a dataset that is not known."""
     found = list(_loaders_in(project, files))
-    return len(found) > MOST_ASKED or any(one.workers.kind is not Workers.NONE and not one.datasets for one in found)
+    return len(found) > MOST_ASKED or any(
+        one.workers.kind is not Workers.NONE and not one.datasets and _may_be_made(project, one) for one in found
+    )
+
+
+def _may_be_made(project: Project, loader: Loader) -> bool:
+    """Whether the project calls the function that makes a loader, or others may: some helpers are called by nobody."""
+    module = loader.call.module
+    function = module.scope_at(loader.call.node).node
+    if not isinstance(function, FUNCTIONS) or function.decorator_list or _is_in_library(project, module.path):
+        return True
+    if module.parents[function] is not module.tree:
+        return True
+    return bool(project.where(CALL, function.name)) or project.where(WORD, function.name) != (module.path,)
 
 
 def _programs(project: Project, home: Path) -> list[Path]:

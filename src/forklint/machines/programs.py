@@ -23,10 +23,10 @@ QUOTED_MPS = re.compile(rb"""(?<![=!]=)(?<![=!]= )["']mps(?::0)?["']""")
 QUOTES = (b'"mps', b"'mps")
 ASKING = (*QUOTES, b"backends.mps", b"torch.mps", b"use_mps", b"is_mps_available")
 """One of these stands where a program chooses MPS, or asks whether it is there."""
-PLAINLY_OTHER = (b"torch.cuda", b".cuda(", b'"cuda', b"'cuda")
+PLAINLY_OTHER = re.compile(rb"torch\.cuda|\.cuda\(|[\"']cuda")
 """One of these stands in almost every file that speaks of CUDA, and saves the parsing."""
-MAYBE_OTHER = (b"cuda", b"gpu", b"xpu", b"xla", b"hpu", b"npu", b"tpu", b"rocm", b"auto", b"accelerat", b"nvidia")
-"""Without one of these, in small letters, a file speaks of no other accelerator."""
+MAYBE_OTHER = re.compile(rb"(?i:cuda|[gxhnt]pu|xla|rocm|auto|accelerat|nvidia)")
+"""Without one of these a file speaks of no other accelerator."""
 AUTO = frozenset({"auto"})
 LONGEST_WORD = 40
 """A longer text is a message, not the name of a device."""
@@ -92,11 +92,7 @@ def _chooses(project: Project, path: Path) -> bool:
 
 
 def _plainly_speaks(project: Project, path: Path) -> bool:
-    def find() -> bool:
-        data = project.data(path)
-        return any(word in data for word in PLAINLY_OTHER)
-
-    return project.answer("clearly mentions other accelerators", path, find, compared=True)
+    return project.matches(path, PLAINLY_OTHER, (b"cuda",))
 
 
 def speaks_of_others(project: Project, path: Path) -> bool:
@@ -105,8 +101,7 @@ def speaks_of_others(project: Project, path: Path) -> bool:
     def find() -> bool:
         if _plainly_speaks(project, path):
             return True
-        small = project.data(path).lower()
-        if not any(word in small for word in MAYBE_OTHER):
+        if not project.matches(path, MAYBE_OTHER):
             return False
         module = project.module(path)
         return module is None or any(map(_means_other, _names(module)))

@@ -10,10 +10,10 @@ from forklint.project.alignment import Alignment, align
 from forklint.project.answers import Fact
 from forklint.project.nodes import definitions_below
 from forklint.project.searches import Search
-from forklint.project.top_level import MODULE, TREE
+from forklint.project.top_level import MODULE, SCREENED, SILENCING, TREE
 from forklint.project.trees import Kept, is_same_tree
 from forklint.records import dataclass
-from forklint.source import document
+from forklint.source import document, suppressions
 from forklint.source.lines import common
 from forklint.summaries.byte_search import all_terms
 from forklint.summaries.parts import CODE, NUMBERS, ORDER, changed_parts
@@ -92,6 +92,8 @@ def changed(path: Path, before: State, after: State, alignment: Alignment | None
     yield "text", name
     if len(before.data) != len(after.data):
         yield "size", name
+    if suppressions.may_be_in(before.data) or suppressions.may_be_in(after.data):
+        yield SILENCING, name
     for kind in (*KINDS, WORD):
         for term in before.terms.get(kind, frozenset()) ^ after.terms.get(kind, frozenset()):
             yield "holds", kind, term
@@ -120,9 +122,10 @@ def changed_searches(
     path: Path, before: bytes, after: bytes, sought: Iterable[bytes], searches: Iterable[Search]
 ) -> Iterator[Fact]:
     """Give the facts of searches for texts and patterns that two contents of a file answer differently."""
-    for text in sought:
-        if (text in before) != (text in after):
-            yield "contains", text.decode(errors="surrogateescape")
+    moved = [text for text in sought if (text in before) != (text in after)]
+    yield from (("contains", text.decode(errors="surrogateescape")) for text in moved)
+    if moved:
+        yield SCREENED, str(path)
     for search in searches:
         if search.finds(before) != search.finds(after):
             yield matching(path, search)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Collection, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -21,6 +21,7 @@ from forklint.project.resolver import Resolver
 from forklint.project.rests import Encoder
 from forklint.project.searches import Search
 from forklint.project.seen import Seen, beside, question
+from forklint.project.top_level import MODULE, SCREENED, SILENCING, TREE
 from forklint.source import discovery, document
 from forklint.source.digest import digest
 from forklint.source.discovery import Walk
@@ -83,6 +84,19 @@ class ProjectFiles:
                 known = b""
             self.has_read(path, known)
         return known
+
+    def screened(self, path: Path) -> bytes:
+        """Bytes of a file of Python, for leaving out early what its code cannot hold, as ``Module.screened`` says."""
+        self.questions.note((TREE, str(path)))
+        return self.bytes_of(path)
+
+    def note_code(self, path: Path) -> None:
+        """Take note that what is concluded of a file rests on its code alone: not on its layout, nor on comments.
+
+        Comments count if they may silence findings, or hold what else is looked for in files.
+        """
+        for kind in (MODULE, TREE, SILENCING, SCREENED):
+            self.questions.note((kind, str(path)))
 
     def has_read(self, path: Path, data: bytes) -> None:
         """Take note of what was read from a file, so that it is not read again."""
@@ -242,6 +256,10 @@ class ProjectFiles:
             return tuple(path for path in self.all_files() if text in self.bytes_of(path))
 
         return self.answer("containing", text, search)
+
+    def look_for(self, words: Iterable[bytes]) -> None:
+        """Have an edit of a file that brings one of some words into it, or takes it out, change what is SCREENED."""
+        self._sought.update(dict.fromkeys(words))
 
     def searches_changed(self, path: Path, before: bytes, after: bytes) -> Iterator[Fact]:
         """Give the facts of searches over bytes that a file answers otherwise than before."""

@@ -84,6 +84,15 @@ class Module:
         self._read("text")
         return self.source
 
+    @property
+    def screened(self) -> Document:
+        """The text of the module, for leaving out early what its code cannot hold.
+
+        What is concluded must be the same whatever words stand in comments: it rests on the code alone.
+        """
+        self._read(TREE)
+        return self.source
+
     @cached_property
     def tree(self) -> Root:
         """The tree of the module."""

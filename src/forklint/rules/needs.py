@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from forklint.records import dataclass
 
@@ -21,6 +22,11 @@ class Needs:
     """One of these stands somewhere in the file, or in a file of the project that it reaches by imports; or else"""
     named: Words = ()
     """one of these does, as a whole name."""
+
+    @property
+    def words(self) -> Iterator[bytes]:
+        """All words that are looked for."""
+        yield from chain(*self.here, self.reached, self.named)
 
     def may_be_met(self, data: bytes) -> bool:
         """Whether a file holds what must stand in the file itself."""

@@ -89,7 +89,7 @@ def _registered(topic: Topic, module: Module, group: str, depth: int) -> Iterato
             yield function
         if "group" in named:
             yield from _registered(topic, module, function.node.name, depth - 1)
-    for node in module.nodes if depth and any(name in module.document.text for name in ADDS) else ():
+    for node in module.nodes if depth and any(name in module.screened.text for name in ADDS) else ():
         func = node.func if isinstance(node, ast.Call) and node.args else None
         if isinstance(func, ast.Attribute) and func.attr in ADDS and is_name(func.value, group):
             yield from _added(topic, Expression(module, module.scope_at(node), node.args[0]), depth)  # type: ignore[attr-defined]

@@ -8,11 +8,13 @@ from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from forklint.knowledge.presets import gpus_named
 from forklint.project.index import External, Value
 from forklint.project.module import FunctionFacts
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import last_name, text_of
 from forklint.runs.trace import AT_ONCE, Kind, Way
+from forklint.values.counted_gpus import asked
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -64,8 +66,14 @@ def guard_of(project: Project, module: Module, scope: Scope, test: ast.expr) -> 
 
 
 def asks_the_machine(test: ast.expr) -> bool:
-    """Whether a condition asks what the machine has by a call, and not by a name: ``cpu`` may be what a user wants."""
-    return any(isinstance(node, ast.Attribute) and node.attr == "is_available" for node in nodes_below(test))
+    """Whether a condition asks what the machine has by a call, or which GPUs to use by their numbers.
+
+    Not by another name: ``cpu`` may be what a user wants.
+    """
+    if any(isinstance(node, ast.Attribute) and node.attr == "is_available" for node in nodes_below(test)):
+        return True
+    is_question = isinstance(test, ast.Compare) and len(test.ops) == 1 and asked(test) is not None
+    return is_question or gpus_named(last_name(test)) == "list"
 
 
 def way_under(guard: Guard) -> tuple[Kind, Way]:

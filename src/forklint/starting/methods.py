@@ -81,7 +81,7 @@ def _setters(project: Project) -> tuple[tuple[Module, frozenset[str]], ...]:
 
 def set_in(module: Module) -> frozenset[str]:
     """The start methods that the calls of one module set; UNKNOWN for one that is not written out."""
-    if SETTER not in module.document.text:
+    if SETTER not in module.screened.text:
         return frozenset()
     calls = (node for node in module.nodes if isinstance(node, ast.Call) and last_name(node.func) == SETTER)
     return frozenset(named(argument(call, "method", 0)) for call in calls)

@@ -20,6 +20,7 @@ from forklint.project.scopes import Function, bodies, statements
 from forklint.project.spelling import last_name, text_of
 from forklint.project.top_level import Root
 from forklint.records import dataclass
+from forklint.values import counted_gpus
 
 
 class World(Enum):
@@ -128,6 +129,10 @@ class Conditions:
         else:  # torch.cuda.device_count() > 1
             counted = isinstance(operator, ast.Gt) and isinstance(left, ast.Call) and isinstance(right, ast.Constant)
             truth = Truth(self.truth(left).true) if counted else UNKNOWN
+        question = counted_gpus.asked(test) if truth == UNKNOWN else None
+        if question is not None:
+            truth = asks(CUDA) if question.exact else Truth(CUDA)
+            return truth.negated() if question.negated else truth
         return truth.negated() if isinstance(operator, (ast.NotEq, ast.NotIn, ast.IsNot)) else truth
 
     def equals(self, subject: ast.expr, value: ast.expr) -> Truth:
@@ -187,6 +192,8 @@ class Conditions:
 
     def _by_name(self, name: str) -> Truth:
         machine = presets.flag_of(name)
+        if not machine and presets.gpus_named(name) in {"count", "list"}:
+            machine = "cuda"
         return asks(BY_MACHINE[machine]) if machine else UNKNOWN
 
     def _keyed(self, key: str) -> Truth:

@@ -114,7 +114,7 @@ class ConflictingLoaderOptions(Rule):
         """Find the options that a loader refuses, and memory pinned in vain."""
         from forklint.loading.conflicts import Conflicts, pinned_for_mps
 
-        if not self.may_hold(module.path, module.document.code):
+        if not self.may_hold(module.path, module.screened.code):
             return
         told = set()
         for conflict in Conflicts(self.project, module).find():
@@ -128,7 +128,7 @@ class ConflictingLoaderOptions(Rule):
                 facts=conflict,
             )
         yield from self._on_some_machines(module, told)
-        if DARWIN in self.settings.cells and b"pin_memory" in module.document.code:
+        if DARWIN in self.settings.cells and b"pin_memory" in module.screened.code:
             for conflict in pinned_for_mps(self.project, module):
                 written = ast.unparse(conflict.option.value)
                 yield Suspect(

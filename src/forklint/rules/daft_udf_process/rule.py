@@ -79,7 +79,7 @@ class DaftUdfProcess(Rule):
         """Each such class, at its decorator."""
         from forklint.rules.daft_udf_process.classes import undecided
 
-        if not self.holds_tokens(module.document.code):
+        if not self.holds_tokens(module.screened.code):
             return
         for found in undecided(self.project, module):
             link = self.link(found.home, found.loads, "the model is loaded here")

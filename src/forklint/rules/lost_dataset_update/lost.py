@@ -8,6 +8,7 @@ changed in place.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from forklint.project.index import Project
     from forklint.project.module import ClassFacts, Module
 
+RESET = re.compile(rb"\._iterator")
+"""Who resets a loader's iterator starts workers anew."""
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 ITERATING = (ast.For, ast.AsyncFor, ast.comprehension)
 MUTATORS = {"append", "extend", "insert", "remove", "pop", "clear", "update", "add", "discard", "sort", "reverse"}
@@ -67,8 +70,8 @@ class LostUpdates:
 
     def in_module(self, module: Module) -> Iterator[Lost]:
         """Give the changes that a module makes in its loops."""
-        if "._iterator" in module.document.text:
-            return  # who resets the iterator starts workers anew
+        if self.project.matches(module.path, RESET):
+            return
         kept: dict[ast.AST, LastingLoader] = {loader.call: loader for loader in self._kept(module)}
         for loop in module.nodes if kept else ():
             if isinstance(loop, LOOPS):

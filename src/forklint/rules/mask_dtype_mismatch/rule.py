@@ -96,7 +96,7 @@ class MaskDtypeMismatch(Rule):
         """Calls whose masks do not fit."""
         from forklint.rules.mask_dtype_mismatch.attending import wrong_masks
 
-        if not self.holds_tokens(module.document.code):
+        if not self.holds_tokens(module.screened.code):
             return
         for wrong in wrong_masks(self.project, module):
             chain = tuple(self._made(wrong, module))

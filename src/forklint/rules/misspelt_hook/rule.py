@@ -164,7 +164,7 @@ class MisspeltHook(Rule):
         from forklint.rules.misspelt_hook.keywords import misspelt_keywords
         from forklint.rules.misspelt_hook.methods import misspelt_methods, removed_methods
 
-        if not self.may_hold(module.path, module.document.code):
+        if not self.may_hold(module.path, module.screened.code):
             return
         for method in misspelt_methods(self.project, module):
             yield Suspect(

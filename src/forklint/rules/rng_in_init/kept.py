@@ -90,7 +90,7 @@ class KeptGenerators:
     # Kept on an object
 
     def _on_object(self, facts: ClassFacts) -> Iterator[KeptGenerator]:
-        for bindings in facts.scope.bindings.values() if "default_factory" in facts.module.document.text else ():
+        for bindings in facts.scope.bindings.values() if "default_factory" in facts.module.screened.text else ():
             made = made_by_field(self._project, facts, bindings[0].name, bindings[0].value)
             if made is not None and len(bindings) == 1:
                 statement = facts.module.statement_of(bindings[0].node)

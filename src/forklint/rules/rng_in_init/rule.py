@@ -167,7 +167,7 @@ class RngInInit(Rule):
         from forklint.loading.certainty import ONLY_WITH_OPTION, doubt_of, is_idle
         from forklint.rules.rng_in_init.worker_seeds import worker_seeds
 
-        code = module.document.code
+        code = module.screened.code
         if not self.may_hold(module.path, code):
             return
         for kept in self._generators.in_module(module) if self._may_keep(code) else ():

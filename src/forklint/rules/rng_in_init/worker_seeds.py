@@ -112,7 +112,7 @@ class WorkerSeeds:
 
 def worker_seeds(project: Project, module: Module) -> Iterator[WorkerSeeds]:
     """Give the functions of a module that seed every worker, or every epoch, alike."""
-    if "seed" not in module.document.text:
+    if "seed" not in module.screened.text:
         return
     for function in module.functions:
         if _seeds_something(function.node):
@@ -121,10 +121,10 @@ def worker_seeds(project: Project, module: Module) -> Iterator[WorkerSeeds]:
             loadings = [one for one in given if one is not None]
             if by_name or any(not one.evaluates for one in loadings):
                 yield from _judged(project, module, function, loadings)
-    for function, loaded in endless_or_unknown(project, module) if GIVES in module.document.text else ():
+    for function, loaded in endless_or_unknown(project, module) if GIVES in module.screened.text else ():
         begun = Loading(evaluates=False, plain=True, by_option=loaded.by_option)
         yield from _judged(project, module, function, [begun])
-    for node in module.nodes if GIVEN_AS in module.document.text else ():
+    for node in module.nodes if GIVEN_AS in module.screened.text else ():
         if isinstance(node, ast.keyword) and node.arg == GIVEN_AS and isinstance(node.value, ast.Lambda):
             call = module.parents[node]
             loading = _loading(project, module, call) if isinstance(call, ast.Call) else None

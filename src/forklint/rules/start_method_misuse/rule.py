@@ -95,7 +95,7 @@ class StartMethodMisuse(Rule):
         """Each misuse, in the cells where it bites."""
         from forklint.rules.start_method_misuse.misuse import misuses
 
-        if not self.holds_tokens(module.document.code):
+        if not self.holds_tokens(module.screened.code):
             return
         for misuse in misuses(self.project, module):
             chain = tuple(self._before(misuse))

@@ -85,7 +85,7 @@ class ThreadsShareMemmap(Rule):
         """Each thing that the tasks of one call share."""
         from forklint.rules.threads_share_memmap.sharing import sharings
 
-        if not self.holds_tokens(module.document.code):
+        if not self.holds_tokens(module.screened.code):
             return
         for sharing in sharings(self.project, module):
             cells = self._cells(sharing)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from forklint.members.guards import is_excused, is_fallback
@@ -16,12 +17,14 @@ if TYPE_CHECKING:
     from forklint.project.index import Project
 
 
-COMPILING = b"pyximport"
+COMPILING = re.compile(rb"pyximport")
 
 
 def is_expected(project: Project, module: Module, node: ast.Import | ast.ImportFrom) -> bool:
     """Whether a file is ready for an import that fails, or does not run it where it stands."""
-    if is_excused(module, node, "") or is_fallback(module, node) or _is_generated(node) or compiles_imports(module):
+    if is_excused(module, node, "") or is_fallback(module, node) or _is_generated(node):
+        return True
+    if compiles_imports(project, module):
         return True
     above = [one for one in module.above(node) if isinstance(one, (*FUNCTIONS, ast.ClassDef))]
     marks = [mark for one in above for mark in getattr(one, "decorator_list", ())]
@@ -29,12 +32,12 @@ def is_expected(project: Project, module: Module, node: ast.Import | ast.ImportF
         return True
     if marks and project.where(WORD, "getsource"):  # its text may be put into another file
         return True
-    return b"importorskip" in module.document.code and any(_skips(one, node) for one in module.nodes)
+    return b"importorskip" in module.screened.code and any(_skips(one, node) for one in module.nodes)
 
 
-def compiles_imports(module: Module) -> bool:
+def compiles_imports(project: Project, module: Module) -> bool:
     """Whether a file has what it imports compiled from Cython as it is imported."""
-    return COMPILING in module.document.code
+    return project.matches(module.path, COMPILING)
 
 
 def _skips(node: ast.AST, needed: ast.Import | ast.ImportFrom) -> bool:

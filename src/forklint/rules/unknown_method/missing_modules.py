@@ -21,7 +21,8 @@ from forklint.rules.unknown_method.imported_paths import (
     is_template,
     root_of,
 )
-from forklint.rules.unknown_method.module_names import may_be_given, may_have, names_itself
+from forklint.rules.unknown_method.module_names import may_be_given, may_have
+from forklint.rules.unknown_method.self_naming import names_itself
 from forklint.rules.unknown_method.supplied_modules import may_be_supplied
 from forklint.summaries.summary import STAR, Summary
 from forklint.summaries.terms import WORD

@@ -28,6 +28,7 @@ from forklint.rules.unknown_method.imported_paths import (
     other_files,
 )
 from forklint.rules.unknown_method.nearest import Nearest, nearest
+from forklint.rules.unknown_method.self_naming import names_itself
 from forklint.summaries.parts import NAMED
 from forklint.summaries.summary import STAR, Import, Summary
 
@@ -35,11 +36,6 @@ if TYPE_CHECKING:
     from forklint.project.index import Project
 
 SUPPLYING = "__getattr__"
-NAMING = (
-    *("globals(", "locals(", "vars(", "sys.modules", "exec("),
-    *("import_module(__name__", "__import__(__name__"),
-    *("load_dynamic(", "__bootstrap__", "ExtensionFileLoader("),  # what setuptools puts in the place of native code
-)
 """What stands in a module that may give itself names which the text does not say."""
 
 
@@ -208,11 +204,6 @@ def _takes_what_is_unsaid(project: Project, path: Path) -> bool:
     return project.answer("takes what is unsaid", path, find, compared=True)
 
 
-def names_itself(project: Project, path: Path) -> bool:
-    """Whether a module may give itself names which its text does not say."""
-    return any(word.encode() in project.data(path) for word in NAMING)
-
-
 def _surely_lacks(
     project: Project, module: Module, node: ast.Attribute | ast.ImportFrom, name: str, owner: Module
 ) -> bool:
@@ -226,7 +217,7 @@ def _surely_lacks(
         return False  # an empty file stands for code that was held back
     if is_package and may_be_built(project, name):
         return False
-    if is_template(project, module.path) or compiles_imports(module):
+    if is_template(project, module.path) or compiles_imports(project, module):
         return False
     root = dotted(node.value) if isinstance(node, ast.Attribute) else ""
     is_guarded = is_excused(module, node, root) or is_for_type_checkers(module, node)

@@ -57,7 +57,7 @@ def _everything() -> Mapping[str, Gone]:
 def removed(project: Project, module: Module) -> Iterator[Removed]:
     """Give the imports of such modules and names; of one that is not imported, its uses."""
     importing = [node for node in module.nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
-    code = module.document.code
+    code = module.screened.code
     for path, gone in (_everything() if TORCHVISION.encode() in code else removed_modules()).items():
         owner, _, name = path.rpartition(".")
         if name.encode() not in code:

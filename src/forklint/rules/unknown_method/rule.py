@@ -147,7 +147,7 @@ class UnknownMethod(Rule):
         from forklint.rules.unknown_method.removed import removed
         from forklint.rules.unknown_method.torch_names import misspelt
 
-        if not self._is_asked(module.path, module.document.code):
+        if not self._is_asked(module.path, module.screened.code):
             return
         for lacking in self._objects.lacking(module):
             yield Suspect(

@@ -61,7 +61,7 @@ def misspelt(project: Project, module: Module) -> Iterator[Misspelt]:
     aliases |= torch_aliases(project, module.path)
     wanted: set[str] = set()
     for alias, path in aliases:
-        tails = set(_pattern(alias).findall(module.document.text))
+        tails = set(_pattern(alias).findall(module.screened.text))
         wanted.update(part for tail in tails if is_missing(f"{path}.{tail}") for part in tail.split("."))
     for node in module.nodes if wanted else ():
         if isinstance(node, ast.Attribute) and node.attr in wanted and isinstance(node.ctx, ast.Load):

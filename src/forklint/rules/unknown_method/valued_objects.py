@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from forklint.knowledge.torch_api import torch_class
 from forklint.members.abstract import can_be_made
@@ -150,8 +150,8 @@ class ValuedObjects:
         paths = dict.fromkeys((*self._project.where(CALL, SETTER), *self._project.where(WORD, TABLE)))
         for path in paths:
             module = self._project.module(path)
-            for node in module.nodes if module is not None else ():
-                filled = _filled_by(node)
+            for node in (*module.uses(SETTER), *module.uses(TABLE)) if module is not None else ():
+                filled = _filled_by(module.parents, node) if module is not None else None
                 if module is not None and filled is not None and dotted(filled) not in {"self", "cls"}:
                     yield Expression(module, module.scope_at(filled), filled)
 
@@ -190,7 +190,9 @@ def _is_named_within(module: Module, receiver: ast.expr) -> bool:
     return any(isinstance(part, ast.NamedExpr) and part.target.id == getattr(receiver, "id", "") for part in parts)
 
 
-def _filled_by(node: ast.AST) -> ast.expr | None:
-    if is_setter(node):
-        return node.args[0]
-    return node.value if isinstance(node, ast.Attribute) and node.attr == TABLE else None
+def _filled_by(parents: Mapping[ast.AST, ast.AST], use: ast.AST) -> ast.expr | None:
+    """What is filled where ``setattr`` or ``__dict__`` is used."""
+    above = parents[use]
+    if is_setter(above) and above.func is use:
+        return above.args[0]
+    return use.value if isinstance(use, ast.Attribute) and use.attr == TABLE else None

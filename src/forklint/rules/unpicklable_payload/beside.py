@@ -146,7 +146,7 @@ def _keeps_local(project: Project, path: Path) -> bool:
     local = [scope for scope in scopes if _is_local(scopes, scope)]
     if any(scope.kind == CLASS or scope.decorators for scope in local):
         return True
-    return bool(local) and _named({scope.name for scope in local}).search(project.data(path)) is not None
+    return bool(local) and _named({scope.name for scope in local}).search(project.screened(path)) is not None
 
 
 def _named(functions: Collection[str]) -> re.Pattern[bytes]:

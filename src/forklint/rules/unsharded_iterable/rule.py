@@ -108,7 +108,7 @@ class UnshardedIterable(Rule):
         """Iterable datasets of this module that every worker gives whole."""
         from forklint.datasets.whole import wholes
 
-        if not _may_give(module.document.code):
+        if not _may_give(module.screened.code):
             return
         for whole in wholes(self.project, module):
             sure = whole.loaded.surely
