@@ -918,10 +918,14 @@ ATTRIBUTES = {
         ),
         "3",
     ),
-    "how many items a list of an object has got since": (
-        "import argparse\noptions = argparse.Namespace()\noptions.rows = []\n"
-        "for one in open('rows'):\n    options.rows.append(one)\nask(len(options.rows))"
+    "that holds a list which has got items since": (
+        (
+            "import argparse\nkept = argparse.Namespace()\nkept.rows = []\n"
+            "for one in open('rows'):\n    kept.rows.append(one)\nask(len(kept.rows))"
+        ),
+        "?",
     ),
+    "that holds a list": ("import argparse\nkept = argparse.Namespace()\nkept.rows = []\nask(len(kept.rows))", "0"),
     "that a loop may change on the way": (
         (
             "class A:\n    def __init__(self, kw):\n        self.n = 1\n        for k, v in kw.items():\n"
