@@ -10,7 +10,7 @@ import pytest
 from needed import need_torch
 
 from forklint.knowledge import table
-from forklint.knowledge.removed import removed_by_hand, removed_from, removed_from_torchvision, removed_modules
+from forklint.knowledge.removed import removed_by_hand, removed_from, removed_from_companions, removed_modules
 
 LOOK = """
 import importlib, json, sys, warnings
@@ -54,9 +54,12 @@ def test_the_installed_torch_has_none_of_it() -> None:
     assert json.loads(done.stdout) == []
 
 
-def test_each_of_torchvision_says_which_torch_came_with_it() -> None:
-    for gone in removed_from_torchvision().values():
+def test_each_of_a_companion_says_which_torch_came_with_it() -> None:
+    for path, gone in removed_from_companions().items():
         assert gone.torch is not None
         first, second = gone.torch
-        assert gone.since == (0, second + 1 if first == 1 else second + 15)
+        if path.startswith("torchvision."):
+            assert gone.since == (0, second + 1 if first == 1 else second + 15)
+        else:
+            assert gone.since == (first - 1 if first == 1 else first, second)
         assert gone.instead

@@ -1,4 +1,4 @@
-"""Typed reader of what torch and torchvision once had and no longer have.
+"""Typed reader of what torch, torchvision and torchaudio once had and no longer have.
 
 removed.toml is written by hand and says what to use instead; removed_api.json, which has the many other names, is
 written by scripts/make_removed.py from the source of all versions.
@@ -25,7 +25,7 @@ class Gone:
     raises: bool = False
     """Of a function: whether it is still there, and does nothing but raise an error."""
     torch: tuple[int, int] | None = None
-    """The torch that came with it, if the version is one of torchvision."""
+    """The torch that came with it, if the version is one of torchvision or torchaudio."""
 
     @property
     def version(self) -> str:
@@ -41,9 +41,9 @@ def removed_modules() -> Mapping[str, Gone]:
 
 
 @cache
-def removed_from_torchvision() -> Mapping[str, Gone]:
-    """By dotted path, modules and names alike."""
-    return {path: _gone(row) for row in knowledge.table("removed.toml")["torchvision"] for path in row["paths"]}
+def removed_from_companions() -> Mapping[str, Gone]:
+    """What torchvision and torchaudio had, by dotted path: modules and names alike."""
+    return {path: _gone(row) for row in knowledge.table("removed.toml")["companion"] for path in row["paths"]}
 
 
 @cache

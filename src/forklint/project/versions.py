@@ -1,4 +1,4 @@
-"""Which version of torch, torchvision or Lightning a project says that it needs."""
+"""Which version of torch, torchvision, torchaudio or Lightning a project says that it needs."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ VERSION = rb"\b[\"']? *(?:= *[\"'])?" + OTHERS + rb"(" + SIGN + rb") *v?(\d+)(?:
 ASKED = {
     "torch": re.compile(rb"\b(?:py)?torch" + VERSION),
     "torchvision": re.compile(rb"\btorchvision" + VERSION),
+    "torchaudio": re.compile(rb"\btorchaudio" + VERSION),
     "lightning": re.compile(rb"\b(?:pytorch[-_.])?lightning" + VERSION),
 }
 

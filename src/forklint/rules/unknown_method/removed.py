@@ -1,4 +1,4 @@
-"""Modules that torch no longer has, and what torchvision has not, where a file imports or reads it."""
+"""Modules that torch no longer has, and what torchvision and torchaudio lost, where a file imports or reads it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
-from forklint.knowledge.removed import Gone, removed_from_torchvision, removed_modules
+from forklint.knowledge.removed import Gone, removed_from_companions, removed_modules
 from forklint.knowledge.torch_api import torch_module
 from forklint.members.attribute_stores import giving_files
 from forklint.members.guards import is_excused, is_fallback, is_hidden
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from forklint.summaries.summary import Summary
 
 
-TORCH, TORCHVISION = "torch.", "torchvision"
+TORCH = "torch."
+COMPANIONS = ("torchvision", "torchaudio")
 
 
 @dataclass(frozen=True)
@@ -51,21 +52,21 @@ class Removed:
 
 @cache
 def _everything() -> Mapping[str, Gone]:
-    return {**removed_modules(), **removed_from_torchvision()}
+    return {**removed_modules(), **removed_from_companions()}
 
 
 def removed(project: Project, module: Module) -> Iterator[Removed]:
     """Give the imports of such modules and names; of one that is not imported, its uses."""
     importing = [node for node in module.nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
     code = module.screened.code
-    for path, gone in (_everything() if TORCHVISION.encode() in code else removed_modules()).items():
+    for path, gone in (_everything() if any(one.encode() in code for one in COMPANIONS) else removed_modules()).items():
         owner, _, name = path.rpartition(".")
         if name.encode() not in code:
             continue
         found: list[ast.AST] = [node for node in importing if _imports(node, path)]
         if not found and gone.is_attribute:
             found = [node for node in module.nodes if _is_use(project, module, node, path)]
-        if found and _is_for_older(project, module, gone):
+        if found and _is_for_older(project, module, path, gone):
             continue
         for node in found:
             is_spared = is_excused(module, node, owner) or is_fallback(module, node)
@@ -74,10 +75,10 @@ def removed(project: Project, module: Module) -> Iterator[Removed]:
                 yield Removed(node, path, is_hidden(module, node))  # type: ignore[arg-type]
 
 
-def _is_for_older(project: Project, module: Module, gone: Gone) -> bool:
+def _is_for_older(project: Project, module: Module, path: str, gone: Gone) -> bool:
     if gone.torch is None:
         return asks_for_older(project, module.path, gone.since)
-    is_older = asks_for_older(project, module.path, gone.since, TORCHVISION)
+    is_older = asks_for_older(project, module.path, gone.since, path.partition(".")[0])
     return is_older or asks_for_older(project, module.path, gone.torch)
 
 
@@ -96,16 +97,16 @@ def may_need(summary: Summary) -> bool:
     imported = [f"{one.module}.{one.attribute}".rstrip(".") for one in summary.imports if not one.level]
     if any(_is_inside(one, path) for path in removed_modules() for one in imported if one.startswith(TORCH)):
         return True
-    of_torchvision = [one for one in imported if one.startswith(TORCHVISION)]
-    if any(_is_inside(one, path) for path in removed_from_torchvision() for one in of_torchvision):
+    of_companions = [one for one in imported if one.startswith(COMPANIONS)]
+    if any(_is_inside(one, path) for path in removed_from_companions() for one in of_companions):
         return True
-    names = _last_names(is_vision=bool(of_torchvision))
+    names = _last_names(with_companions=bool(of_companions))
     return any(not names.isdisjoint(scope.attributes) for scope in summary.scopes)
 
 
 @cache
-def _last_names(*, is_vision: bool) -> frozenset[str]:
-    gone = _everything() if is_vision else removed_modules()
+def _last_names(*, with_companions: bool) -> frozenset[str]:
+    gone = _everything() if with_companions else removed_modules()
     return frozenset(path.rpartition(".")[2] for path, one in gone.items() if one.is_attribute)
 
 

@@ -44,8 +44,9 @@ class UnknownMethod(Rule):
     a mixin is reported if every class that uses it lacks the name, an abstract class if the name is not defined
     anywhere in the project.
 
-    It also reports modules, functions and methods that torch removed, private ones included, and some of torchvision:
-    `torch._six`, `torchvision.transforms.Scale`, `torch.rfft`, `RNNCellBase.check_forward_input` and others, and
+    It also reports modules, functions and methods that torch removed, private ones included, and some of torchvision
+    and torchaudio: `torch._six`, `torchvision.transforms.Scale`, `torchaudio.info`, `torch.rfft`,
+    `RNNCellBase.check_forward_input` and others, and
     `.next()` of an iterator of a `DataLoader`, which torch 1.13 removed. A loader whose value is unknown is recognized
     by its name, if no iterator of the project has a method `next`. Calls of functions that torch keeps only to raise an
     error, such as `torch.symeig`, are reported as well. Nothing of this is reported if the project asks for an older
@@ -109,7 +110,7 @@ class UnknownMethod(Rule):
     code = "FKL501"
     name = "unknown-method"
     severity = Severity.ERROR
-    tokens = rb"(?:import|from)[ \t]+(?:torch|torchvision|lightning|pytorch_lightning)\b"
+    tokens = rb"(?:import|from)[ \t]+(?:torch|torchvision|torchaudio|lightning|pytorch_lightning)\b"
     words = (b"torch", b"lightning")
     needs = Needs(reached=words)
     """Torch or lightning, here or in what is reached; or anywhere, for a file that belongs together with others."""
