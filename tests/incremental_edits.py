@@ -26,6 +26,17 @@ CALLS = (
     "DataLoader([1], num_workers=2)",
     "open('data.bin')",
 )
+COMMENTS = (
+    "# noted while working on it",
+    "# noqa",
+    "# noqa: FKL301, FKL501",
+    "# forklint: ignore[FKL204]",
+    "# import torch",
+    "# DataLoader(rows, num_workers=4) on mps, cuda, darwin",
+    "# globals().update(vars(pyximport))",
+    "# raises(NotImplementedError), hasattr, worker_info, seed, lmdb.open, __main__",
+)
+"""Some say something: they silence findings, or hold words that rules look for before they parse a file."""
 Lines = list[str]
 
 
@@ -87,7 +98,7 @@ class Typist:
 
     def _add_comment(self, lines: Lines, tree: ast.Module) -> Lines | None:
         place = self._place(tree)
-        return _put(lines, place, "# noted while working on it") if place else None
+        return _put(lines, place, self._dice.choice(COMMENTS)) if place else None
 
     def _remove_comment(self, lines: Lines, _: ast.Module) -> Lines | None:
         rows = [row for row, line in enumerate(lines) if line.lstrip().startswith("#")]
