@@ -140,6 +140,8 @@ CHANGES = {
     'site.addsitedir("lib")': ["cwd:lib"],
     'import sys as _sys\n_sys.path.append("lib")': ["cwd:lib"],
     'for name in ("a", "b"):\n    sys.path.append(f"lib/{name}")': ["cwd:lib/a", "cwd:lib/b"],
+    'for name in "a b".split():\n    sys.path.append(f"lib/{name}/")': ["cwd:lib/a", "cwd:lib/b"],
+    'for name in "a,b".split(","):\n    sys.path.append(name)': [],
     'if (here := "lib") not in sys.path:\n    sys.path.append(here)': ["cwd:lib"],
     'def add(path):\n    if path:\n        sys.path.insert(0, path)\n\n\nadd("lib")\nadd(path="other")': [
         "cwd:lib",

@@ -122,8 +122,8 @@ class _Names:
             self._bind(node.target, _Spelling(node.value, scopes))
         elif isinstance(node, ast.AugAssign):
             self._stores.append((node.target, _Spelling(node.value, scopes)))
-        elif isinstance(node, (ast.For, ast.comprehension)) and isinstance(node.iter, SEQUENCES):
-            for item in node.iter.elts:
+        elif isinstance(node, (ast.For, ast.comprehension)):
+            for item in _written(node.iter):
                 self._bind(node.target, _Spelling(item, scopes))
         elif isinstance(node, ast.Import):
             self._modules |= {alias.name.partition(".")[0] for alias in node.names}
@@ -295,6 +295,17 @@ def _root_of(value: Value, base: str) -> Iterator[PathRoot]:
     path = posixpath.normpath(value.path)
     if ITSELF not in path:
         yield PathRoot(value.base, path)
+
+
+def _written(sequence: ast.expr) -> list[ast.expr]:
+    """The items of a list that is written out, or of ``"configs data models".split()``; none of any other."""
+    if isinstance(sequence, SEQUENCES):
+        return sequence.elts
+    func = sequence.func if isinstance(sequence, ast.Call) and not sequence.args else None
+    text = func.value if isinstance(func, ast.Attribute) and func.attr == "split" else None
+    if not isinstance(text, ast.Constant) or not isinstance(text.value, str):
+        return []
+    return [ast.copy_location(ast.Constant(word), text) for word in text.value.split()]
 
 
 def _items(sequence: _Spelling) -> Iterator[_Spelling]:
