@@ -68,7 +68,7 @@ def _inherited(own: ApiNames) -> ApiNames | None:
         if names is None:
             return None
         offered, every = offered | names.offered, every | names.every
-    return ApiNames(own.path, offered, every | frozenset(dir(object)), own.bases)
+    return ApiNames(own.path, offered, every | _special(), own.bases)
 
 
 def _names(path: str, found: Mapping[str, Any]) -> ApiNames:
@@ -121,6 +121,6 @@ def _python_class(path: str) -> ApiNames | None:
 
 @cache
 def _special() -> frozenset[str]:
-    """The special methods that classes of Python have, one or the other: the table lists none of them."""
+    """The special methods that classes of Python have, one or the other: no table lists those of a class."""
     kinds = [one for one in vars(builtins).values() if isinstance(one, type)]
     return MANAGING.union(name for kind in kinds for name in dir(kind) if name.startswith("__"))

@@ -11,7 +11,7 @@ from forklint.project.bindings import block_of
 from forklint.project.module import Module
 from forklint.project.nodes import nodes_below, start_of
 from forklint.project.scopes import FUNCTIONS, Kind
-from forklint.project.spelling import dotted, last_name
+from forklint.project.spelling import dotted, is_name, last_name
 
 ERRORS = frozenset(name for name in vars(builtins) if name.endswith("Error"))
 EXPECTING = frozenset({"AttributeError", "ImportError", "ModuleNotFoundError"})
@@ -188,14 +188,32 @@ def _decides(
 
 
 def _constant(module: Module, test: ast.expr) -> ast.Constant | None:
-    """The constant that a condition is: written out, or a variable of the function that is given nothing else."""
+    """The constant that a condition is: written out, or what the code around it gives a variable, and nothing else."""
     if isinstance(test, ast.Constant):
         return test
+    if isinstance(test, ast.Attribute):
+        return _kept_constant(module, test)
     found = module.scope_at(test).find(test.id) if isinstance(test, ast.Name) else None
-    if found is None or not isinstance(found[0].node, FUNCTIONS) or len(found[1]) != 1:
+    if found is None or found[0] is not module.scope_at(test) or len(found[1]) != 1:
         return None
     value = found[1][0].value if found[1][0].kind is Kind.VALUE else None
     return value if isinstance(value, ast.Constant) else None
+
+
+def _kept_constant(module: Module, test: ast.Attribute) -> ast.Constant | None:
+    """The constant that a function gives an attribute further up, if the file gives one of its name nothing else."""
+    if not is_name(test.value, "self"):
+        return None
+    stores = [
+        one for one in module.uses(test.attr) if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store)
+    ]
+    above = [module.parents[one] for one in stores]
+    values = [one.value for one in above if isinstance(one, ast.Assign) and isinstance(one.value, ast.Constant)]
+    if not values or len(values) < len(stores) or len({ast.dump(one) for one in values}) > 1:
+        return None
+    around = (one for one in module.above(test) if isinstance(one, ast.stmt) and not isinstance(one, FUNCTIONS))
+    run = {id(one) for statement in around for one in block_of(module, statement)}
+    return values[0] if any(id(one) in run and start_of(one) < start_of(test) for one in above) else None
 
 
 def _is_question(test: ast.expr, name: str, words: re.Pattern[str], attribute: str) -> bool:
