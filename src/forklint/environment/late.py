@@ -23,7 +23,7 @@ from forklint.project.module import Module
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import last_name
 from forklint.records import dataclass
-from forklint.values.worlds import EVERYWHERE
+from forklint.values.worlds import EVERYWHERE, Conditions, Regions
 
 
 @dataclass(frozen=True)
@@ -165,9 +165,11 @@ class _Judge:
         return runs_before_import(project, module, setting.name) if is_at_top else ()
 
     def _events(self, statement: ast.stmt) -> tuple[Reads, ...]:
+        """What has happened by a statement, but for what happens on other machines: those with a GPU, say."""
         if statement not in self._before:
             found = execution.before(self._project, self._module, statement, self._number)
-            self._before[statement] = tuple(found)
+            here = Regions(Conditions(self._project, self._module)).branches(statement)
+            self._before[statement] = tuple(one for one in found if not one.way.worlds.isdisjoint(here))
         return self._before[statement]
 
 
