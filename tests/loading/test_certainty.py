@@ -95,44 +95,6 @@ def test_loaders_without_workers(tmp_path: Path, files: dict[str, str]) -> None:
     assert finding.message.endswith("(only once a loader of the dataset has workers: none in this project has)")
 
 
-OTHERS = {
-    "train.py": """
-from torch.utils.data import DataLoader
-
-if __name__ == "__main__":
-    for batch in DataLoader([1, 2], num_workers=2):
-        print(batch)
-"""
-}
-
-
-@pytest.mark.parametrize(
-    "files", [{}, {"words/__init__.py": "from .data import Words\n"}], ids=["defined", "defined and imported"]
-)
-def test_a_class_of_which_no_object_is_made(tmp_path: Path, files: dict[str, str]) -> None:
-    finding = found(tmp_path, {**OTHERS, **files})
-    assert finding.severity is Severity.INFO
-    assert finding.message.endswith("(latent: nothing in this project makes an object of the class)")
-
-
-@pytest.mark.parametrize(
-    "files",
-    [
-        {"use.py": "from words.data import Words\n\nTABLE = [Words]\n"},
-        {"use.py": "from words import data\n\nprint(getattr(data, input()))\n"},
-        {"use.py": "NAME = 'Words'\n"},
-        {"use.py": "import importlib\n\nprint(importlib.import_module(input()))\n"},
-        {"use.py": "print(eval(input()))\n"},
-        {"use.py": "from words.data import Words\n\n\nclass More(Words):\n    pass\n"},
-        {"train.yaml": "dataset: words.data.Words\n"},
-    ],
-    ids=["listed", "getattr", "text", "any module", "evaluated", "derived", "settings"],
-)
-def test_a_class_of_which_objects_may_be_made(tmp_path: Path, files: dict[str, str]) -> None:
-    finding = found(tmp_path, {**OTHERS, **files})
-    assert finding.severity is Severity.ERROR
-
-
 def test_workers_that_must_be_asked_for(tmp_path: Path) -> None:
     finding = found(tmp_path, {**INSTALLABLE, "train.py": LOADS.replace("NUMBER", "0")})
     assert finding.severity is Severity.INFO

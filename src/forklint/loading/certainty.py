@@ -14,7 +14,6 @@ from forklint.loading.loaders import (
     loaders_of,
     never_has_workers,
 )
-from forklint.loading.made import may_be_made
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts
 from forklint.project.scopes import FUNCTIONS
@@ -24,7 +23,6 @@ from forklint.values.numbers import Workers
 
 LATENT = "latent: nothing in this library loads it with workers"
 ONLY_WITH_OPTION = "only if the number of workers, 0 by default, is raised"
-NEVER_MADE = "latent: nothing in this project makes an object of the class"
 WITHOUT_WORKERS = "only once a loader of the dataset has workers: none in this project has"
 ASIDE = frozenset({"tests", "test", "docs", "doc", "examples", "benchmarks"})
 """Folders whose programs are no users of a library."""
@@ -61,11 +59,8 @@ def _has_workers(project: Project) -> bool:
 def _find(project: Project, dataset: ClassFacts) -> str:
     found = [one for one in loaders_for(project, dataset) if not is_test_file(one.call.module.path)]
     if not found:
-        if _is_in_library(project, dataset.module.path):
-            if not _may_be_used(project, dataset):
-                return LATENT
-        elif _has_workers(project) and not may_be_made(project, dataset):
-            return NEVER_MADE
+        if _is_in_library(project, dataset.module.path) and not _may_be_used(project, dataset):
+            return LATENT
         return project.answer("doubt of any loader", None, lambda: _doubt_of_all(project), compared=True)
     if all(has_none_by_default(one) for one in found):
         return ONLY_WITH_OPTION

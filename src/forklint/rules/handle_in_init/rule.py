@@ -43,9 +43,9 @@ class HandleInInit(Rule):
 
     If one or two loaders of the project use the dataset, the finding names them, with their number of workers and the
     file that sets it. The severity is info, with the reason, if no loader of the project has workers, if they have
-    workers only when the user asks for them, if nothing in the project makes an object of the class, or in a library
-    that never loads the dataset itself. Nothing is reported if the project loads other datasets with workers, and this
-    one without, or if no loader has workers and the handle belongs to another object or to the program.
+    workers only when the user asks for them, or in a library that never loads the dataset itself. Nothing is reported
+    if the project loads other datasets with workers, and this one without, or if no loader has workers and the handle
+    belongs to another object or to the program.
 
     ## Why is this bad?
     A forked worker inherits the handle and shares its file offset, lock or reader slot with the parent and all other
