@@ -43,7 +43,7 @@ def excuse(text: str, error: Exception) -> str:
     from forklint.source import nesting  # noqa: PLC0415
 
     if not isinstance(error, SyntaxError) or nesting.may_be_too_deep(text):
-        return "the code is nested too deeply"
+        return TOO_DEEP
     try:
         parse_tree(text)
     except UnparsableError:
