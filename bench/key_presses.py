@@ -18,7 +18,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "server"))
+TESTS = Path(__file__).parent.parent / "tests"
+sys.path[:0] = map(str, (TESTS / "server", TESTS))
 from lsp_client import Client, point
 
 from forklint.server.learning import SMALL
