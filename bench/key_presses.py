@@ -18,8 +18,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-TESTS = Path(__file__).parent.parent / "tests"
-sys.path[:0] = map(str, (TESTS / "server", TESTS))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "server"))
 from lsp_client import Client, point
 
 from forklint.server.learning import SMALL
