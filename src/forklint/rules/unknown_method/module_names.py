@@ -178,36 +178,41 @@ def _find_whether(project: Project, path: Path, name: str) -> bool:
         summary = project.part(path, NAMED, one)
         if summary is None or one in summary.top.binds:
             return True
-    starred = _starred(project, path)
-    if starred and (_takes_what_is_unsaid(project, starred) or project.stars.giving(path, name)):
+    if any(one.attribute == STAR for one in project.imports(path)) and (
+        _takes_what_is_unsaid(project, path) or project.stars.giving(path, name)
+    ):
         return True
-    packages = [one for one in (path, *starred) if one is not None and one.name == INIT]
     find, is_package = project.resolver.find, project.resolver.is_package
-    return any(find(one, name, level=1) or is_package(one, name, level=1) for one in packages)
+    return any(find(one, name, level=1) or is_package(one, name, level=1) for one in _packages_taken(project, path))
 
 
-def _starred(project: Project, path: Path) -> tuple[Path | None, ...]:
-    """The modules of which a module has everything, by a star or by several; None for one that is not the project's.
+def _starred(project: Project, path: Path) -> Iterator[Path | None]:
+    """Give the modules of which one has everything, by a star or by several; None for one that is not the project's."""
+    waiting = [path]
+    for module in waiting:
+        for one in (one for one in project.imports(module) if one.attribute == STAR):
+            target = project.resolver.find(module, one.module, one.level)
+            yield target
+            waiting += [target] if target is not None and target not in waiting else []
 
-    A package among them gives away the modules in it as well, once they are imported.
+
+def _takes_what_is_unsaid(project: Project, path: Path) -> bool:
+    """Whether a module has what the text of the project does not say, by stars.
+
+    That is all of a module outside of it, or what a module gives itself under computed names.
     """
-
-    def find() -> tuple[Path | None, ...]:
-        found: dict[Path | None, None] = {}
-        waiting = [path]
-        for module in waiting:
-            for one in (one for one in project.imports(module) if one.attribute == STAR):
-                target = project.resolver.find(module, one.module, one.level)
-                waiting += [target] if target is not None and target not in waiting else []
-                found[target] = None
-        return tuple(found)
-
-    return project.answer("modules taken by stars", path, find, compared=True)
+    find = lambda: any(one is None or names_itself(project, one) for one in _starred(project, path))  # noqa: E731 - short
+    return project.answer("takes what is unsaid", path, find, compared=True)
 
 
-def _takes_what_is_unsaid(project: Project, starred: tuple[Path | None, ...]) -> bool:
-    """Whether modules have what the text of the project does not say, as one outside of it has, say."""
-    return any(one is None or names_itself(project, one) for one in starred)
+def _packages_taken(project: Project, path: Path) -> tuple[Path, ...]:
+    """A package itself, and those of which a module has everything: they give away the modules in them as well."""
+
+    def find() -> tuple[Path, ...]:
+        found = dict.fromkeys((path, *_starred(project, path)))
+        return tuple(one for one in found if one is not None and one.name == INIT)
+
+    return project.answer("packages taken by stars", path, find, compared=True)
 
 
 def _surely_lacks(
