@@ -8,6 +8,7 @@ import pytest
 from lsp_client import Client, serving, span
 from server_project import DATA
 
+from forklint.server.analysis import Analysis
 from forklint.server.learning import SMALL
 
 BASE = "from torch.utils.data import Dataset\n\n\nclass Base(Dataset):\n    pass\n"
@@ -77,3 +78,21 @@ def test_nothing_is_stored_where_nothing_may_be(large: Path) -> None:
 def test_it_ends_while_a_project_is_read(large: Path) -> None:
     with serving(large) as client:
         client.found(client.open("heir.py"))
+
+
+def test_what_is_started_while_it_ends_is_ended_as_well() -> None:
+    """The thread that lints may start to read a project then."""
+    analysis, ended = Analysis(), list[str]()
+
+    class Reading:
+        def __init__(self, name: str, *later: Reading) -> None:
+            self.name, self.later = name, later
+
+        def end(self) -> None:
+            ended.append(self.name)
+            analysis._learners.update({Path(one.name): one for one in self.later})
+
+    analysis._learners[Path("first")] = Reading("first", Reading("second"))
+    analysis._learners[Path("third")] = Reading("third")
+    analysis.end()
+    assert sorted(ended) == ["first", "second", "third"]

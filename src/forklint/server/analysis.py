@@ -65,9 +65,7 @@ class Analysis:
 
     def forget(self) -> None:
         """Forget all projects: files came or went, or settings changed. What is on the disk is read again."""
-        for learner in self._learners.values():
-            learner.end()
-        self._learners.clear()
+        self.end()
         self._taught.clear()
         if self._lookup is not None:
             self._lookup.close()
@@ -78,10 +76,15 @@ class Analysis:
         self._collector.sweep_all()
 
     def end(self) -> None:
-        """End the processes that were started."""
-        for learner in self._learners.values():
+        """End the processes that were started, those as well that the thread which lints starts meanwhile."""
+        while self._learners:
+            for walked in list(self._learners):
+                self._end_learner(walked)
+
+    def _end_learner(self, walked: Path) -> None:
+        learner = self._learners.pop(walked, None)
+        if learner is not None:
             learner.end()
-        self._learners.clear()
 
     # Texts
 
@@ -286,7 +289,7 @@ class Analysis:
 
     def _dismiss(self, walked: Path) -> None:
         """Do without a learner from now on, with what it has stored."""
-        self._learners.pop(walked).end()
+        self._end_learner(walked)
         if self._lookup is not None:
             self._lookup.close()
             self._lookup = None
