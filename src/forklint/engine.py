@@ -376,7 +376,7 @@ def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module, optio
     from forklint.source import nesting  # noqa: PLC0415
 
     if nesting.too_deep(module.tree):
-        raise UnfixableError("the code is nested too deeply")
+        raise UnfixableError(skipped.TOO_DEEP)
     text = without_blank_tail(module.document.text)
     findings = []
     try:
@@ -390,5 +390,5 @@ def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module, optio
             )
             findings.append(replace(finding, fixes=fixes))
     except RecursionError:
-        raise UnfixableError("the code is nested too deeply") from None
+        raise UnfixableError(skipped.TOO_DEEP) from None
     return findings if propose else [finding for _, _, finding in kept]

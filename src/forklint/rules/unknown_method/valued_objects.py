@@ -148,11 +148,10 @@ class ValuedObjects:
 
     def _find_filled(self) -> Iterator[Expression]:
         paths = dict.fromkeys((*self._project.where(CALL, SETTER), *self._project.where(WORD, TABLE)))
-        for path in paths:
-            module = self._project.module(path)
-            for node in (*module.uses(SETTER), *module.uses(TABLE)) if module is not None else ():
-                filled = _filled_by(module.parents, node) if module is not None else None
-                if module is not None and filled is not None and dotted(filled) not in {"self", "cls"}:
+        for module in self._project.modules(paths):
+            for node in (*module.uses(SETTER), *module.uses(TABLE)):
+                filled = _filled_by(module.parents, node)
+                if filled is not None and dotted(filled) not in {"self", "cls"}:
                     yield Expression(module, module.scope_at(filled), filled)
 
 
