@@ -68,6 +68,24 @@ def test_a_child_gets_a_multiple_of_the_time_that_the_control_took(control: floa
 
 
 @pytest.mark.soak
+def test_the_program_that_calls_another_file_is_run(command, tmp_path: Path) -> None:
+    """The pool stands in `scoring.py`, which computes nothing by itself: `train.py` has, and is what is run."""
+    text = POOL.format(size=512, rows=256).replace("multiprocessing.Pool", 'multiprocessing.get_context("fork").Pool')
+    module, _, script = text.partition('if __name__ == "__main__":\n')
+    first, _, pool = script.partition("\n")
+    (tmp_path / "forklint.toml").touch()
+    (tmp_path / "scoring.py").write_text(f"{module}def score_all():\n{pool}")
+    called = "from scoring import model, score_all"
+    (tmp_path / "train.py").write_text(
+        f"import torch\n{called}\n\nif __name__ == '__main__':\n{first}\n    score_all()\n"
+    )
+    done = command("verify", ".", "--select", "FKL203", "--output-format", "json", cwd=tmp_path)
+    (found,) = json.loads(done.stdout)["experiments"]
+    assert found["verdict"] == "confirmed", found
+    assert "`score` hangs at scoring.py:12, in score" in found["evidence"]
+
+
+@pytest.mark.soak
 def test_examples_of_one_row_start_no_threads_and_do_no_harm(verdict) -> None:
     """The rule cannot know the size of the data; the run does."""
     found = verdict(POOL.format(size=32, rows=1))

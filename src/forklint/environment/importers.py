@@ -20,11 +20,10 @@ from forklint.project.edges import PACKAGE
 from forklint.project.index import Project
 from forklint.project.module import Module
 from forklint.project.trials import is_test_file
+from forklint.runs.scripts import is_program, leading_to
 
 MOST_PROGRAMS = 64
 """At most this many programs are followed; with more, nothing is reported."""
-MOST_FILES = 200
-"""At most this many files may lead to a module."""
 PACKAGING = ("setup.py", "setup.cfg", "pyproject.toml")
 """Files of the root in which a project says how it is installed, and what commands it has."""
 
@@ -54,7 +53,7 @@ def _is_set(project: Project, module: Module, variable: str, files: frozenset[Pa
 
 def _find(project: Project, module: Module) -> Iterator[Before]:
     path = module.path
-    if module.is_notebook or is_test_file(path) or _is_program(project, path) or _is_installed(project, path):
+    if module.is_notebook or is_test_file(path) or is_program(project, path) or _is_installed(project, path):
         return
     programs = _programs(project, path)
     homes = [one for one in (project.module(program) for program in programs) if one is not None]
@@ -71,17 +70,10 @@ def _find(project: Project, module: Module) -> Iterator[Before]:
 
 def _programs(project: Project, path: Path) -> list[Path]:
     """The programs that lead to a file; none if they are too many, or an entry point leads to it as well."""
-    found, waiting = {path}, [path]
-    for one in waiting:
-        if _is_entry(project, one):
-            return []
-        importers = project.graph.importers(one)
-        new = [source for source in importers if source not in found and not is_test_file(source)]
-        found.update(new)
-        waiting += new
-        if len(found) > MOST_FILES:
-            return []
-    programs = sorted(one for one in found if one != path and _is_program(project, one))
+    found = leading_to(project, path)
+    if any(_is_entry(project, one) for one in found):
+        return []
+    programs = sorted(one for one in found if one != path and is_program(project, one))
     return programs if len(programs) <= MOST_PROGRAMS else []
 
 
@@ -89,14 +81,6 @@ def _may_run_before(project: Project, program: Path, path: Path) -> bool:
     """Whether a package around a program leads to a file: it runs first if the program is run as a module."""
     packages = (folder / PACKAGE for folder in program.parents if project.has_file(folder / PACKAGE))
     return any(project.graph.reaches(one, path) for one in packages)
-
-
-def _is_program(project: Project, path: Path) -> bool:
-    summary = project.summary(path) if path.name != PACKAGE else None
-    statements = summary.statements if summary is not None else ()
-    if any(one.is_guard for one in statements):
-        return True
-    return any(one.runs and not one.binds for one in statements) and not project.graph.is_imported(path)
 
 
 def _is_entry(project: Project, path: Path) -> bool:

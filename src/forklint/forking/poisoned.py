@@ -14,6 +14,7 @@ from forklint.project.module import FunctionFacts
 from forklint.records import dataclass
 from forklint.runs.calls import Callee, by_anyone, callees, method
 from forklint.runs.programs import Program, budget_for
+from forklint.runs.scripts import is_program, leading_to
 from forklint.runs.walk import trace_of_function, trace_of_module
 from forklint.values.model import NO_ARGUMENTS, NOT_KNOWN, Arguments, Expression, Frame, Instance
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from forklint.project.index import Project
     from forklint.project.module import Module
     from forklint.runs.trace import Event
+
+MOST_PROGRAMS = 8
+"""So many programs are followed from where they begin to a function that forks in another module."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,8 @@ class Poisoned:
     target: FunctionFacts
     """The function at which the child begins."""
     cells: tuple[Cell, ...]
+    program: Module
+    """The module from whose top, or from a function of which, it was followed."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,10 @@ def poisoned(project: Project, module: Module) -> Iterator[Poisoned]:
     finder.from_top(len(functions) + 1)
     for function in functions:
         finder.from_function(function, len(functions) + 1)
+    if finder.is_open:
+        programs = [one for one in leading_to(project, module.path)[1:] if is_program(project, one)][:MOST_PROGRAMS]
+        for program in project.modules(programs):
+            finder.from_program(program, len(programs))
     yield from sorted(finder.found.values(), key=lambda one: one.site.call.lineno)
 
 
@@ -66,6 +76,8 @@ class _Finder:
         self._topic = Poisons(project)
         self.found: dict[ast.Call, Poisoned] = {}
         self.sites = {call: found for call, found in sites_in(project, module).items() if found[0].targets}
+        self.is_open = False
+        """Whether a function forks children that want what nothing in it has started: its callers may have."""
 
     def from_top(self, number: int) -> None:
         """Follow the module as a script runs it, as one of a ``number`` of programs.
@@ -87,7 +99,19 @@ class _Finder:
 
     def from_function(self, facts: FunctionFacts, number: int) -> None:
         """Follow a function by itself, whoever calls it."""
-        Program(self._topic, budget_for(self._project, facts.node, number), met=self._met).call(facts)
+        budget = budget_for(self._project, facts.node, number)
+        Program(self._topic, budget, met=self._met_in_function).call(facts)
+
+    def from_program(self, home: Module, number: int) -> None:
+        """Follow another module as the script that comes to this one, as one of a ``number`` of programs."""
+        budget = budget_for(self._project, home.tree, number)
+        Program(self._topic, budget, home, met=self._met).play(trace_of_module(self._topic, home.path))
+
+    def _met_in_function(self, event: Event, program: Program) -> None:
+        self._met(event, program)
+        site = self.sites.get(event.call.node) if isinstance(event, Calls) else None  # type: ignore[call-overload]
+        if site is not None and not site[0].is_loader and any(True for _ in self._wanted(event)):
+            self.is_open = True
 
     def _met(self, event: Event, program: Program) -> None:
         """Judge a call that forks, with what has happened so far."""
@@ -98,7 +122,8 @@ class _Finder:
             if uses and isinstance(event, Calls):
                 site, cells = self.sites[event.call.node]  # type: ignore[index]
                 row = poisons().poisons[poison]
-                self.found.setdefault(site.call, Poisoned(site, row, uses[-1], wanted.within, wanted.target, cells))
+                found = Poisoned(site, row, uses[-1], wanted.within, wanted.target, cells, event.chain[0].module)
+                self.found.setdefault(site.call, found)
 
     def _wanted(self, event: Event, before: Sequence[Use] | None = None) -> Iterator[Wanted]:
         """What the children of a fork want that their parent may have started, if an event is such a fork.

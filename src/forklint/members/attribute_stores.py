@@ -123,5 +123,5 @@ def _is_key(node: ast.Constant, module: Module) -> bool:
 
 
 def _listed(text: str) -> list[str]:
-    names = text.replace(",", " ").split() if len(text) <= LONGEST_LIST else []
-    return names if all(map(str.isidentifier, names)) and ("," in text or len(names) == 1) else []
+    names = [name.strip() for name in text.removesuffix(",").split(",")] if len(text) <= LONGEST_LIST else []
+    return names if all(map(str.isidentifier, names)) else []

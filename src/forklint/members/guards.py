@@ -60,6 +60,11 @@ def is_fallback(module: Module, node: ast.AST) -> bool:
     )
 
 
+def expects_lack(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler is run when a name or module is missing."""
+    return _catches(handler, EXPECTING | CATCHING_ALL)
+
+
 def is_method_excused(module: Module, use: ast.Attribute) -> bool:
     """Whether the use of a method of an object, variable or ``self``, is guarded or not executed, or of another one.
 

@@ -76,10 +76,11 @@ class PoisonedFork(Rule):
     `unsupported here: needs CUDA`.
 
     ## Known limits
-    The parent must certainly have computed before the fork: at the top level of the file, or in the same function. A
-    branch counts only for the code in it, and what callers in other files did is unknown. In torch, the size of an
-    operation decides whether threads are used, which is only estimated for models of small `Linear` layers: findings
-    there are warnings, and all others errors. Products and sums of plain tensors are not checked.
+    The parent must certainly have computed before the fork: at the top level of the file, in the same function, or in a
+    program that calls it from another file, of which eight are followed. A branch counts only for the code in it. In
+    torch, the size of an operation decides whether threads are used, which is only estimated for models of small
+    `Linear` layers: findings there are warnings, and all others errors. Products and sums of plain tensors are not
+    checked.
 
     `os.fork`, joblib's `multiprocessing` backend and computations of a library's trainer are not seen. LightGBM and
     tensorstore are documented not to survive a fork; they have not been measured, and are not in the table.
@@ -141,11 +142,12 @@ class PoisonedFork(Rule):
         yield self.link(last.module, last.node, words)
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
-        """The function that a child begins at, what it uses there, and whether a loader starts it."""
+        """The program to run, the function that a child begins at, and what it uses there."""
         found: Poisoned = suspect.facts
         node = found.target.node
         first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
         return {
+            "program": str(found.program.path),
             "file": str(found.target.module.path),
             "rows": [first, node.lineno],
             "function": node.name,

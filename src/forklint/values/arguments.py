@@ -5,9 +5,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from forklint.knowledge.loading import names as listed
+from forklint.project import scopes
+from forklint.project.spelling import last_name
 from forklint.values.model import ABSENT, NOT_KNOWN, Arguments, Case, Either, Expression, Row, Source, Table
 
 if TYPE_CHECKING:
+    from forklint.project.module import ClassFacts
     from forklint.values.evaluator import Evaluator
 
 
@@ -44,6 +48,26 @@ def _of_call(evaluator: Evaluator, call: Expression) -> Arguments:
         keywords |= {name: entry for name, entry in table.entries.items() if name not in keywords}
         unclear |= not table.complete
     return Arguments(tuple(positional), keywords, unclear)
+
+
+def of_restoring(evaluator: Evaluator, call: Expression, facts: ClassFacts) -> Arguments:
+    """What a constructor gets from ``Class.load_from_checkpoint(path, ...)`` or ``Class.from_argparse_args(args)``."""
+    key = (call.node, call.frame)
+    return evaluator.gather("arguments of restoring", key, lambda: _of_restoring(evaluator, call, facts), NOT_KNOWN)
+
+
+def _of_restoring(evaluator: Evaluator, call: Expression, facts: ClassFacts) -> Arguments:
+    given, found = of_call(evaluator, call), evaluator.project.method(facts, "__init__")
+    node = call.node
+    from_options = isinstance(node, ast.Call) and last_name(node.func) in listed("objects", "from_options")
+    if not (from_options and node.args and found is not None):  # type: ignore[attr-defined]
+        return given.without_first.then(NOT_KNOWN)
+    named = {
+        one.arg: call.part(ast.copy_location(ast.Attribute(node.args[0], one.arg, ast.Load()), node))  # type: ignore[attr-defined]
+        for one in scopes.parameters(found[1])[1:]
+    }
+    keywords = {name: source for name, source in named.items() if evaluator.find(source).possible}
+    return Arguments((), {**keywords, **given.keywords}, given.open)
 
 
 def _unpacked(evaluator: Evaluator, source: Source) -> Table:

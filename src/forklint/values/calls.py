@@ -223,7 +223,7 @@ def _of_class(evaluator: Evaluator, source: Expression, facts: ClassFacts, name:
     found = evaluator.project.method(facts, name)
     if found is None:
         is_made = name in listed("objects", "restoring")
-        return Found(Instance(facts, given.without_first.then(NOT_KNOWN), source)) if is_made else NOTHING
+        return Found(Instance(facts, arguments.of_restoring(evaluator, source, facts), source)) if is_made else NOTHING
     if name == "__init__":
         return NOTHING
     function, owner = FunctionFacts(found[0].module, found[1]), Instance(facts)

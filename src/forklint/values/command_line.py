@@ -72,6 +72,11 @@ def parsed_by_name(evaluator: Evaluator, source: Expression, name: str) -> Found
     return Found(Made(PARSED, source))
 
 
+def is_first_of_known(parsed: Found, index: object) -> bool:
+    """Whether an item is the options of ``parse_known_args()``, which gives what is left over as well."""
+    return isinstance(parsed.value, Made) and parsed.value.name == PARSED and index == 0
+
+
 def _dataclasses(call: Expression) -> Found:
     node = call.node
     given = node.args[0] if isinstance(node, ast.Call) and node.args else None

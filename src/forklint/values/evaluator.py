@@ -270,6 +270,8 @@ def _subscript(evaluator: Evaluator, source: Expression) -> Found:
         return _item(evaluator, owner.value, key.value if isinstance(key, Constant) else None)
     if isinstance(owner.value, Made) and items.are_like(owner.value.name):
         return owner
+    if isinstance(key, Constant) and command_line.is_first_of_known(owner, key.value):
+        return owner
     if owner.options and isinstance(key, Constant) and isinstance(key.value, int):
         return of_each(owner, lambda one: _item(evaluator, one.value, key.value))
     if not isinstance(key, Constant) or isinstance(key.value, Positive) or items.needs_other_key(owner.value, asked):

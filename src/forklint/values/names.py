@@ -18,7 +18,7 @@ from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.scopes import Binding, Kind, Scope
 from forklint.project.spelling import in_bytes
 from forklint.summaries.terms import WORD
-from forklint.values import branches, items, parameters, stores
+from forklint.values import branches, command_line, items, parameters, stores
 from forklint.values.model import (
     MOST_OPTIONS,
     NOTHING,
@@ -247,8 +247,8 @@ def _unpacked(evaluator: Evaluator, module: Module, home: Scope, binding: Bindin
     part = items.part_of(evaluator, found, index, len(names))
     if part.possible:
         return part
-    if isinstance(found.value, Made) and found.value.name == "argparse.Namespace" and index == 0:
-        return found  # parse_known_args gives what is left over as well
+    if command_line.is_first_of_known(found, index):
+        return found
     return found if _is_wrapper(found) else perhaps(one for one in found.options if _is_wrapper(one))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.members.attribute_stores import giving_files, owners_of_stores, sets_by_text
-from forklint.members.guards import is_excused, is_fallback, is_hidden
+from forklint.members.guards import is_excused, is_fallback, is_hidden, is_never_reached
 from forklint.project.certainty import is_certain
 from forklint.project.guard import is_for_type_checkers
 from forklint.project.module import ClassFacts, FunctionFacts, Module
@@ -28,6 +28,7 @@ from forklint.rules.unknown_method.imported_paths import (
     other_files,
 )
 from forklint.rules.unknown_method.nearest import Nearest, nearest
+from forklint.rules.unknown_method.repeated_imports import lacking_files
 from forklint.rules.unknown_method.self_naming import names_itself
 from forklint.summaries.parts import NAMED
 from forklint.summaries.summary import STAR, Import, Summary
@@ -124,7 +125,8 @@ def _lacking(
 ) -> Iterator[LackingName]:
     if _surely_lacks(project, module, node, name, owner):
         near = nearest(name, owner.scope.bindings)
-        yield LackingName(node, name, owner, near if near.misspelt else Nearest(()), is_hidden(module, node))
+        hidden = is_hidden(module, node) and not lacking_files(project, module, node, name)
+        yield LackingName(node, name, owner, near if near.misspelt else Nearest(()), hidden)
 
 
 def _imported(project: Project, path: Path, summary: Summary) -> Iterator[tuple[str, str, int]]:
@@ -230,9 +232,17 @@ def _surely_lacks(
         return False
     if is_template(project, module.path) or compiles_imports(project, module):
         return False
+    return not (_is_guarded(project, module, node, name) or may_be_given(project, name, module, owner))
+
+
+def _is_guarded(project: Project, module: Module, node: ast.Attribute | ast.ImportFrom, name: str) -> bool:
+    """Whether code around a place is ready for the name to be missing; not where it tries the same again in vain."""
+    tried = lacking_files(project, module, node, name)
+    if tried and not any(may_have(project, path, name) or names_itself(project, path) for path in tried):
+        return is_never_reached(module, node)
     root = dotted(node.value) if isinstance(node, ast.Attribute) else ""
-    is_guarded = is_excused(module, node, root) or is_for_type_checkers(module, node)
-    return not (is_guarded or is_fallback(module, node) or may_be_given(project, name, module, owner))
+    is_excused_here = is_excused(module, node, root) or is_for_type_checkers(module, node)
+    return is_excused_here or is_fallback(module, node)
 
 
 def _has_modules(project: Project, init: Path) -> bool:

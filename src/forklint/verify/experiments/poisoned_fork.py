@@ -37,7 +37,7 @@ class PoisonedFork(Experimenter):
         if finding.proof["poison"] == "cuda" and not context.environment.torch.get("gpus"):
             advice = "run forklint verify on a machine with a GPU"
             return Judgement(Verdict.UNSUPPORTED, "needs CUDA", advice, needs=("cuda",))
-        subject = subject_of(Path(finding.path), context)
+        subject = subject_of(Path(finding.proof["program"]), context)
         if isinstance(subject, Judgement):
             return subject
         spec = {name: finding.proof[name] for name in ("file", "rows", "function")}
@@ -61,12 +61,12 @@ class PoisonedFork(Experimenter):
         return judged(observations, self.context.root, "under fork", "spawned")
 
 
-def subject_of(finding: Path, context: Context) -> Subject | Judgement:
-    """The entry, or the script with the finding if it runs by itself; else why nothing can be run."""
-    path = from_root(finding)
+def subject_of(script: Path, context: Context) -> Subject | Judgement:
+    """The entry, or the script that leads to the finding if it runs by itself; else why nothing can be run."""
+    path = from_root(script)
     text = path.read_bytes()
     if not context.entry and (not RUNS_SOMETHING.search(text) or NEEDS_ARGUMENTS.search(text)):
-        return inconclusive(f"{finding} cannot be run on its own", ENTRY)
+        return inconclusive(f"{relative_to(path, context.root)} cannot be run on its own", ENTRY)
     folder = context.folder if context.entry else path.parent
     return Subject("entry", context.entry or (str(path),), folder, environment=context.variables)
 
