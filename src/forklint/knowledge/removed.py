@@ -1,4 +1,4 @@
-"""Typed reader of what torch, torchvision and torchaudio once had and no longer have.
+"""Typed reader of what torch and libraries beside it once had and no longer have.
 
 removed.toml is written by hand and says what to use instead; removed_api.json, which has the many other names, is
 written by scripts/make_removed.py from the source of all versions.
@@ -25,7 +25,7 @@ class Gone:
     raises: bool = False
     """Of a function: whether it is still there, and does nothing but raise an error."""
     torch: tuple[int, int] | None = None
-    """The torch that came with it, if the version is one of torchvision or torchaudio."""
+    """The torch that came with it, for torchvision and torchaudio."""
 
     @property
     def version(self) -> str:
@@ -42,7 +42,7 @@ def removed_modules() -> Mapping[str, Gone]:
 
 @cache
 def removed_from_companions() -> Mapping[str, Gone]:
-    """What torchvision and torchaudio had, by dotted path: modules and names alike."""
+    """What libraries beside torch had, by dotted path: modules and names alike."""
     return {path: _gone(row) for row in knowledge.table("removed.toml")["companion"] for path in row["paths"]}
 
 
@@ -66,7 +66,7 @@ def removed_by_hand() -> set[str | tuple[str, str]]:
 def _gone(row: Mapping[str, Any]) -> Gone:
     first, second = row["since"]
     torch = tuple(row["torch"]) if "torch" in row else None
-    is_attribute = row.get("is_attribute", torch is not None)
+    is_attribute = row.get("is_attribute", "paths" in row)
     return Gone((first, second), row.get("instead", ""), is_attribute, row.get("raises", False), torch)
 
 

@@ -1,4 +1,4 @@
-"""Which version of torch, torchvision, torchaudio or Lightning a project says that it needs."""
+"""Which version of torch, or of a library beside it, a project says that it needs."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ OTHERS = rb"(?:[<>!]=? *[\d.*]+ *, *)*"
 """Bounds before the one that counts: `>=1.5,`."""
 SIGN = rb"={1,3}|<=?|~=|\^| {2,}"
 """Before the version; of the list that pip prints, spaces."""
-VERSION = rb"\b[\"']? *(?:= *[\"'])?" + OTHERS + rb"(" + SIGN + rb") *v?(\d+)(?:\.(\d+))?"
+VERSION = rb"(?!\w)[\"']? *(?:= *[\"'])?" + OTHERS + rb"(" + SIGN + rb") *v?(\d+)(?:\.(\d+))?"
 ASKED = {
     "torch": re.compile(rb"\b(?:py)?torch" + VERSION),
     "torchvision": re.compile(rb"\btorchvision" + VERSION),
     "torchaudio": re.compile(rb"\btorchaudio" + VERSION),
+    "transformers": re.compile(rb"\btransformers(?:\[[\w, -]*\])?" + VERSION),
     "lightning": re.compile(rb"\b(?:pytorch[-_.])?lightning" + VERSION),
 }
 

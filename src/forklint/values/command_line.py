@@ -12,7 +12,7 @@ from forklint.knowledge.loading import names as listed
 from forklint.project import entries
 from forklint.project.index import External
 from forklint.project.module import ClassFacts
-from forklint.project.spelling import last_name, text_of
+from forklint.project.spelling import argument, last_name, text_of
 from forklint.summaries.summary import last_name as last_part
 from forklint.values.model import (
     NO_ARGUMENTS,
@@ -219,15 +219,16 @@ def _flag(evaluator: Evaluator, home: Module, name: str) -> Found:
     project = evaluator.project
     paths = [path for path in project.graph.reached(home.path) if project.matches(path, FLAGS)]
     return agreed(
-        _told(evaluator, Expression(module, module.scope_at(node), node), node.args[1], f"--{name}")
+        _told(evaluator, Expression(module, module.scope_at(node), node), default, f"--{name}")
         for module in map(project.module, paths)
         for node in (module.nodes if module is not None else ())
         if module is not None and isinstance(node, ast.Call) and _defines(node, name)
+        if (default := argument(node, "default", 1)) is not None
     )
 
 
 def _defines(call: ast.Call, name: str) -> bool:
-    return last_name(call.func).startswith("DEFINE_") and len(call.args) > 1 and text_of(call.args[0]) == name
+    return last_name(call.func).startswith("DEFINE_") and text_of(argument(call, "name", 0)) == name
 
 
 # click and typer

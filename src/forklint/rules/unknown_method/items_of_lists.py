@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from forklint.project.bindings import block_of
 from forklint.project.module import Module
-from forklint.project.nodes import nodes_below
+from forklint.project.nodes import nodes_below, start_of
 from forklint.project.scopes import Kind
 from forklint.project.spelling import dotted, is_name
 
@@ -33,6 +34,17 @@ def put_into_list_of(module: Module, item: ast.expr) -> list[ast.expr]:
         return [one for node in nodes_below(home) for one in _put(node, name)]
     except _UnclearError:
         return []
+
+
+def stored_before(module: Module, item: ast.expr) -> ast.expr | None:
+    """What statements before the use of an item store in it: ``pair[1] = iter(pair[0])``, then ``pair[1].next()``."""
+    if not isinstance(item, ast.Subscript):
+        return None
+    statement = module.statement_of(item)
+    before = [one for one in block_of(module, statement) if start_of(one) < start_of(statement)]
+    stores = [one for one in before if isinstance(one, ast.Assign) and len(one.targets) == 1]
+    written = ast.unparse(item)
+    return next((one.value for one in reversed(stores) if ast.unparse(one.targets[0]) == written), None)
 
 
 def _list_of(module: Module, item: ast.expr) -> ast.expr | None:

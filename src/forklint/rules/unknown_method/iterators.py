@@ -6,19 +6,19 @@ import ast
 import re
 from collections.abc import Iterator
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from forklint.members.guards import is_hidden, is_method_excused
 from forklint.members.version_tests import is_chosen_by_version
 from forklint.project.spelling import is_name
 from forklint.project.versions import asks_for_older
 from forklint.records import dataclass
-from forklint.rules.unknown_method.items_of_lists import put_into_list_of
+from forklint.rules.unknown_method.items_of_lists import put_into_list_of, stored_before
 from forklint.summaries.summary import CLASS
 from forklint.summaries.terms import BASE, CALL, IMPORTED, WORD
 from forklint.values.arithmetic import is_sure
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Constant, Expression, Found, Instance, Made
+from forklint.values.model import Constant, Expression, Found, Instance, Made, Value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,8 +54,10 @@ class Certainty(IntEnum):
     """How well it is known that something is a loader."""
 
     NO = 0
-    BY_NAME = 1
-    YES = 2
+    BY_CALL = 1
+    """Nothing is known of it, but ``iter`` is called with it."""
+    BY_NAME = 2
+    YES = 3
 
 
 def old_nexts(project: Project, module: Module) -> Iterator[OldNext]:
@@ -66,11 +68,19 @@ def old_nexts(project: Project, module: Module) -> Iterator[OldNext]:
         if not isinstance(use, ast.Attribute) or call.args or call.keywords:
             continue
         known = _asked_of(project, evaluator, module, use.value)
-        is_one = known is Certainty.YES or (known is Certainty.BY_NAME and _has_loaders_alone(project))
-        if not is_one or asks_for_older(project, module.path, REMOVED):
+        if not _is_enough(project, known) or asks_for_older(project, module.path, REMOVED):
             continue
         if not is_method_excused(module, use) and not is_chosen_by_version(project, module, use):
             yield OldNext(call, use, is_hidden(module, use))
+
+
+def _is_enough(project: Project, known: Certainty) -> bool:
+    """Whether that is enough to call it a loader, in this project."""
+    if known in {Certainty.NO, Certainty.YES}:
+        return known is Certainty.YES
+    if known is Certainty.BY_CALL and any(_defines(project, path) for path in project.where(WORD, NEXT)):
+        return False
+    return _has_loaders_alone(project)
 
 
 def _asked_of(project: Project, evaluator: Evaluator, module: Module, owner: ast.expr) -> Certainty:
@@ -78,7 +88,9 @@ def _asked_of(project: Project, evaluator: Evaluator, module: Module, owner: ast
     known = _iterates_loader(project, evaluator, Expression(module, module.scope_at(owner), owner))
     if known is not Certainty.NO:
         return known
-    items = (Expression(module, module.scope_at(one), one) for one in put_into_list_of(module, owner))
+    stored = stored_before(module, owner)
+    put = [stored] if stored is not None else put_into_list_of(module, owner)
+    items = (Expression(module, module.scope_at(one), one) for one in put)
     return min((_is_item(project, evaluator, one) for one in items), default=Certainty.NO)
 
 
@@ -108,9 +120,12 @@ def _iterates_loader(project: Project, evaluator: Evaluator, owner: Expression) 
 
 
 def _of_loader(project: Project, evaluator: Evaluator, found: Found) -> Certainty:
-    value = found.value
-    is_iter = isinstance(value, Made) and value.name == "builtins.iter"
-    return _of_call(project, evaluator, value.call) if isinstance(value, Made) and is_iter else Certainty.NO
+    return _of_call(project, evaluator, found.value.call) if _is_iterator(found.value) else Certainty.NO
+
+
+def _is_iterator(value: Value) -> TypeGuard[Made]:
+    """Whether a value is what ``iter`` gives."""
+    return isinstance(value, Made) and value.name == "builtins.iter"
 
 
 def _of_call(project: Project, evaluator: Evaluator, call: Expression) -> Certainty:
@@ -119,12 +134,12 @@ def _of_call(project: Project, evaluator: Evaluator, call: Expression) -> Certai
     if iterated is None:
         return Certainty.NO
     loader = evaluator.find(call.part(iterated))
-    loaders = _but_none(loader)
+    loaders = [one for one in _but_none(loader) if not _is_iterator(one.value)]
     if not all(_is_loader(project, one) for one in loaders):
         return Certainty.NO
     if loaders and is_sure(loader):
         return Certainty.YES
-    return Certainty.BY_NAME if loaders or LOADER_NAME.search(ast.unparse(iterated)) else Certainty.NO
+    return Certainty.BY_NAME if loaders or LOADER_NAME.search(ast.unparse(iterated)) else Certainty.BY_CALL
 
 
 def _iterated(call: ast.AST) -> ast.expr | None:
@@ -157,6 +172,16 @@ def _has_loaders_alone(project: Project) -> bool:
         return not any(_defines_both(project, path) for path in project.where(WORD, OF_PYTHON_3))
 
     return project.answer("has loaders of torch alone", None, find, compared=True)
+
+
+def _defines(project: Project, path: Path) -> bool:
+    """Whether a class of a file has a method that is called ``next``."""
+
+    def find() -> bool:
+        summary = project.summary(path)
+        return summary is None or any(one.kind == CLASS and NEXT in one.binds for one in summary.scopes)
+
+    return project.answer("defines next", path, find, compared=True)
 
 
 def _defines_both(project: Project, path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Modules that torch no longer has, and what torchvision and torchaudio lost, where a file imports or reads it."""
+"""Modules that torch no longer has, and what libraries beside it lost, where a file imports or reads it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,14 @@ if TYPE_CHECKING:
     from forklint.summaries.summary import Summary
 
 
-TORCH = "torch."
-COMPANIONS = ("torchvision", "torchaudio")
+TORCH = "torch"
+COMPANIONS = {
+    "torchvision": "torchvision",
+    "torchaudio": "torchaudio",
+    "transformers": "transformers",
+    "pytorch_lightning": "lightning",
+}
+"""Packages of other libraries, and by which name their version is asked for."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +65,10 @@ def removed(project: Project, module: Module) -> Iterator[Removed]:
     """Give the imports of such modules and names; of one that is not imported, its uses."""
     importing = [node for node in module.nodes if isinstance(node, (ast.Import, ast.ImportFrom))]
     code = module.screened.code
-    for path, gone in (_everything() if any(one.encode() in code for one in COMPANIONS) else removed_modules()).items():
+    others = {one for one in COMPANIONS if one.encode() in code and not project.resolver.find(module.path, one)}
+    for path, gone in (_everything() if others else removed_modules()).items():
         owner, _, name = path.rpartition(".")
-        if name.encode() not in code:
+        if name.encode() not in code or path.partition(".")[0] not in {TORCH, *others}:
             continue
         found: list[ast.AST] = [node for node in importing if _imports(node, path)]
         if not found and gone.is_attribute:
@@ -76,10 +83,9 @@ def removed(project: Project, module: Module) -> Iterator[Removed]:
 
 
 def _is_for_older(project: Project, module: Module, path: str, gone: Gone) -> bool:
-    if gone.torch is None:
-        return asks_for_older(project, module.path, gone.since)
-    is_older = asks_for_older(project, module.path, gone.since, path.partition(".")[0])
-    return is_older or asks_for_older(project, module.path, gone.torch)
+    library = path.partition(".")[0]
+    is_older = asks_for_older(project, module.path, gone.since, COMPANIONS.get(library, library))
+    return is_older or (gone.torch is not None and asks_for_older(project, module.path, gone.torch))
 
 
 def _is_put_there(project: Project, module: Module, path: str) -> bool:
@@ -95,9 +101,9 @@ def _is_put_there(project: Project, module: Module, path: str) -> bool:
 def may_need(summary: Summary) -> bool:
     """Whether a file imports such a module or name, or an attribute of its name is read."""
     imported = [f"{one.module}.{one.attribute}".rstrip(".") for one in summary.imports if not one.level]
-    if any(_is_inside(one, path) for path in removed_modules() for one in imported if one.startswith(TORCH)):
+    if any(_is_inside(one, path) for path in removed_modules() for one in imported if one.startswith(f"{TORCH}.")):
         return True
-    of_companions = [one for one in imported if one.startswith(COMPANIONS)]
+    of_companions = [one for one in imported if one.startswith(tuple(COMPANIONS))]
     if any(_is_inside(one, path) for path in removed_from_companions() for one in of_companions):
         return True
     names = _last_names(with_companions=bool(of_companions))

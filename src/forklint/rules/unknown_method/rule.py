@@ -44,13 +44,13 @@ class UnknownMethod(Rule):
     a mixin is reported if every class that uses it lacks the name, an abstract class if the name is not defined
     anywhere in the project.
 
-    It also reports modules, functions and methods that torch removed, private ones included, and some of torchvision
-    and torchaudio: `torch._six`, `torchvision.transforms.Scale`, `torchaudio.info`, `torch.rfft`,
-    `RNNCellBase.check_forward_input` and others, and
-    `.next()` of an iterator of a `DataLoader`, which torch 1.13 removed. A loader whose value is unknown is recognized
-    by its name, if no iterator of the project has a method `next`. Calls of functions that torch keeps only to raise an
-    error, such as `torch.symeig`, are reported as well. Nothing of this is reported if the project asks for an older
-    version, which had the name (`torch==1.7.1` in `requirements.txt`, `environment.yml` or another such file).
+    It also reports modules, functions and methods that torch removed, private ones included, and some of torchvision,
+    torchaudio, transformers and Lightning: `torch._six`, `torchvision.transforms.Scale`, `torchaudio.info`,
+    `transformers.AdamW`, `torch.rfft`, `RNNCellBase.check_forward_input` and others, and `.next()` of an iterator of a
+    `DataLoader`, which torch 1.13 removed. Where nothing is known of what `iter` is called with, it passes for a loader
+    if no class of the project has a method `next`. Calls of functions that torch keeps only to raise an error, such as
+    `torch.symeig`, are reported as well. Nothing of this is reported if the project asks for an older version, which
+    had the name (`torch==1.7.1` in `requirements.txt`, `environment.yml` or another such file).
 
     The rule checks files that use torch, and the files of such a project that belong to a package or import another
     file. If an `except` around several statements hides the error, the severity is info.
