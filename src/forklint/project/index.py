@@ -11,6 +11,7 @@ from pathlib import Path
 from forklint.config import Settings
 from forklint.project.budget import Budget
 from forklint.project.graph import ImportGraph
+from forklint.project.guard import guard_of
 from forklint.project.hierarchy import Hierarchy
 from forklint.project.imported import ImportedFiles
 from forklint.project.library import Library
@@ -192,6 +193,9 @@ class Project(ProjectModules):
             return self._submodule(owner.folder / "__init__.py", name)
         if isinstance(owner, Module):
             bindings = owner.scope.bound(name)
+            imported = [one for one in bindings if guard_of(owner, one.node) is None] if len(bindings) > 1 else []
+            if len(imported) == 1:  # what a script gives the name below its guard, no import of it sees
+                return self._of_binding(owner, owner.scope, imported[0], hops)
             if bindings or owner.scope.stars:
                 found = self._lookup(owner, owner.scope, name, hops)
                 if found is not None or any(one.kind is not Kind.IMPORT for one in bindings):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from forklint.project.nodes import start_of
 from forklint.project.scopes import Binding
+from forklint.project.spelling import is_name
 from forklint.values import arithmetic
 from forklint.values.model import MOST_OPTIONS, Constant, Expression
 
@@ -23,10 +24,10 @@ def taken(
 
     None of a branch that is surely not taken, and none that one of a branch replaces that surely is; with
     ``unless_asked`` also by options that nobody sets. Where no call is at hand, its function would be looked for
-    wherever it is called, once for each time that the name is read; the code of a module runs once.
+    wherever it is called, once for each time that the name is read, so only flags of the object itself decide; the code
+    of a module runs once.
     """
-    is_called = read.frame is not None or isinstance(read.scope.node, ast.Module)
-    if not is_called or not 1 < len(bindings) <= MOST_OPTIONS:
+    if not 1 < len(bindings) <= MOST_OPTIONS:
         return bindings
     left: list[Binding] = []
     for one in bindings:
@@ -59,6 +60,7 @@ def is_passed_over(evaluator: Evaluator, function: Expression, statement: ast.st
 def _is_taken(evaluator: Evaluator, read: Expression, binding: Binding, *, unless_asked: bool) -> bool | None:
     """Whether the ``if`` around a binding come to it; None where that is not known, or there are none."""
     module, answer = read.module, None
+    is_called = read.frame is not None or isinstance(read.scope.node, ast.Module)
     chain = [binding.node, *module.above(binding.node)]
     if isinstance(binding.node, ast.arg) or read.node in chain or start_of(binding.node) > start_of(read.node):
         return None
@@ -67,7 +69,7 @@ def _is_taken(evaluator: Evaluator, read: Expression, binding: Binding, *, unles
             break
         if not isinstance(around, ast.If) or inner is around.test:
             return None
-        if any(one is read.node for one in ast.walk(around.test)):
+        if not (is_called or _is_own_flag(around.test)) or any(one is read.node for one in ast.walk(around.test)):
             return None
         test = evaluator.find(Expression(module, read.scope, around.test, read.frame))
         if not isinstance(test.value, Constant) or (test.by_default and not unless_asked):
@@ -76,3 +78,9 @@ def _is_taken(evaluator: Evaluator, read: Expression, binding: Binding, *, unles
             return False
         answer = True
     return answer
+
+
+def _is_own_flag(test: ast.expr) -> bool:
+    """Whether a condition is an attribute of the object itself: ``self.padded``, ``not self.padded``."""
+    flag = test.operand if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) else test
+    return isinstance(flag, ast.Attribute) and is_name(flag.value, "self")

@@ -13,7 +13,7 @@ from forklint.project import bindings
 from forklint.project.index import Value
 from forklint.project.module import FunctionFacts
 from forklint.project.scopes import Kind
-from forklint.values import arguments, calls, objects, parameters
+from forklint.values import arguments, branches, calls, objects, parameters
 from forklint.values.model import Expression, Frame, Instance
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ def _name(evaluator: Evaluator, source: Expression, node: ast.Name) -> list[Expr
     if any(one.kind is Kind.IMPORT for one in reaching):
         return [_of_symbol(evaluator.project.lookup(source.module, source.scope, node.id))]
     frame = source.frame if home is source.scope else None
-    found = (_bound(source, home, one, frame) for one in reversed(reaching))
+    taken = branches.taken(evaluator, source, reaching) if home is source.scope else reaching
+    found = (_bound(source, home, one, frame) for one in reversed(taken))
     return [_chosen(source, one) if one is not None and home is source.scope else one for one in found]
 
 
