@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import json
+import multiprocessing
 import os
 import re
 import runpy
@@ -89,6 +90,9 @@ def _run(path: Path, printed: Path, told: Path) -> None:
         end = type(error).__name__
     sys.stdout.flush()
     told.write_text(json.dumps({"end": end, "names": names}))
+    for process in multiprocessing.active_children():  # as an interpreter does that ends by itself
+        if not process.daemon:
+            process.join()
     os._exit(0)
 
 
