@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -232,7 +233,10 @@ def _surely_lacks(
         return False
     if is_template(project, module.path) or compiles_imports(project, module):
         return False
-    return not (_is_guarded(project, module, node, name) or may_be_given(project, name, module, owner))
+    if _is_guarded(project, module, node, name):
+        return False
+    own = frozenset({module.path}) if _comes_first(module, node) else frozenset()
+    return not may_be_given(project, name, module, owner, but=own)
 
 
 def _is_guarded(project: Project, module: Module, node: ast.Attribute | ast.ImportFrom, name: str) -> bool:
@@ -250,9 +254,22 @@ def _has_modules(project: Project, init: Path) -> bool:
     return any(one.parent == init.parent and one != init for one in project.files)
 
 
-def may_be_given(project: Project, name: str, user: Module, owner: Module) -> bool:
-    """Whether a file may store a name on a module: on what it imports, or by a text on anything."""
-    for path in giving_files(project, name, [user]):
+def _comes_first(module: Module, node: ast.AST) -> bool:
+    """Whether a statement stands among the imports with which a file begins: nothing in it has run by then."""
+    if module.parents.get(node) is not module.tree:
+        return False
+    before = module.tree.body[: module.tree.body.index(node)]  # type: ignore[arg-type]
+    return all(isinstance(getattr(one, "value", one), (ast.Import, ast.ImportFrom, ast.Constant)) for one in before)
+
+
+def may_be_given(
+    project: Project, name: str, user: Module, owner: Module, *, but: AbstractSet[Path] = frozenset()
+) -> bool:
+    """Whether a file may store a name on a module: on what it imports, or by a text on anything.
+
+    ``but``: files that do so too late.
+    """
+    for path in (one for one in giving_files(project, name, [user]) if one not in but):
         summary, module = project.summary(path), project.module(path)
         if summary is None or module is None or sets_by_text(summary, name):
             return True
