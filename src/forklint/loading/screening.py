@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from forklint.knowledge.starters import starters
 from forklint.project.spelling import last_name
 from forklint.summaries.parts import BASES, CALLS
+from forklint.summaries.terms import WORD
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -71,5 +72,17 @@ def _listed(project: Project) -> frozenset[str]:
 
 
 def _last_names(project: Project) -> frozenset[str]:
-    rows = starters(project.settings.starters).items()
-    return frozenset(name.rpartition(".")[2] for name, row in rows if row.is_loader)
+    rows = starters(project.settings.starters)
+    return frozenset(name.rpartition(".")[2] for name in starters_at_hand(project) if rows[name].is_loader)
+
+
+def starters_at_hand(project: Project) -> frozenset[str]:
+    """The qualified names of what starts processes: the settings' own, and of libraries that some file names."""
+
+    def find() -> frozenset[str]:
+        known, with_own = starters(), starters(project.settings.starters)
+        libraries = {name.partition(".")[0] for name in known}
+        at_hand = {one for one in libraries if project.terms.exceeds(WORD, one, 0)}
+        return frozenset(name for name in with_own if name not in known or name.partition(".")[0] in at_hand)
+
+    return project.answer("starters at hand", None, find, compared=True)

@@ -7,10 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forklint.knowledge.starters import starters
 from forklint.knowledge.unpicklable import senders
 from forklint.loading.loaders import files_with_loaders
-from forklint.loading.screening import OWN, loader_names
+from forklint.loading.screening import OWN, loader_names, starters_at_hand
 from forklint.summaries.summary import CLASS, FUNCTION
 from forklint.summaries.terms import CALL
 
@@ -39,7 +38,7 @@ def names_of_senders(project: Project) -> frozenset[str]:
     """Last parts of the names of what sends something, but for the methods of a pool."""
 
     def find() -> frozenset[str]:
-        known = {name.rpartition(".")[2] for name in starters(project.settings.starters)}
+        known = {name.rpartition(".")[2] for name in starters_at_hand(project)}
         return loader_names(project) | names_of_launchers() | known
 
     return project.answer("names of senders", None, find, compared=True)
