@@ -31,6 +31,10 @@ BUILDS = (
 """Files that say what is built or fetched, in the folder of a package or above it."""
 SETTINGS = ("pyproject.toml", "setup.cfg")
 """Those that say much else as well: there, what is built has its package or folder before it."""
+MANUALS = ("README.md", "README.rst", "README", "INSTALL.md")
+"""Those that tell people what to do ..."""
+FETCHING = rb"(?m)^[ \t>$]*(?:cp|mv|ln|git|wget|curl|gdown|unzip|tar)[ \t][^\n]*?"
+"""... by commands: what stands in one that copies or fetches may come from there."""
 
 
 def may_be_supplied(project: Project, init: Path, name: str) -> bool:
@@ -65,8 +69,9 @@ def _registers(data: bytes, name: str) -> bool:
 
 
 def _is_named(project: Project, init: Path, name: str) -> bool:
-    """Whether a file that says what is built or fetched has a name as a word."""
+    """Whether a file that says what is built, fetched or copied has a name as a word."""
     word = rb"\b" + re.escape(name.encode()) + rb"\b"
     above = [one for one in init.parents if one.is_relative_to(project.root)]
     asked = [*((file, word) for file in BUILDS), *((file, rb"[./]" + word) for file in SETTINGS)]
+    asked += [(file, FETCHING + word) for file in MANUALS]
     return any(re.search(pattern, project.data(folder / file)) for folder in above for file, pattern in asked)
