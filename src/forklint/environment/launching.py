@@ -131,7 +131,7 @@ def _launch(project: Project, module: Module, call: ast.Call) -> Launch | None:
     name = project.qualified(module, module.scope_at(call), call.func)
     if name in launchers.forking:
         return Launch(call, fresh=False)
-    if name not in launchers.functions or _only_asks(call, launchers):
+    if name not in launchers.functions or _only_asks(module, call, launchers):
         return None
     if name.endswith(("set_start_method", "get_context")):
         method = _asked(project, module, call, argument(call, "method", 0))
@@ -164,9 +164,12 @@ def _is_harmless(script: str, launchers: Launchers) -> bool:
     return programs <= launchers.harmless | launchers.shell and not any("run" in words[1:2] for words in started)
 
 
-def _only_asks(call: ast.Call, launchers: Launchers) -> bool:
-    """Whether a command is written out and no program of it reads what is set."""
+def _only_asks(module: Module, call: ast.Call, launchers: Launchers) -> bool:
+    """Whether a command is written out, here or where a variable gets it, and no program of it reads what is set."""
     command = call.args[0] if call.args else None
+    found = module.scope_at(command).find(command.id) if isinstance(command, ast.Name) else None
+    if found is not None and len(found[1]) == 1:
+        command = found[1][0].value
     if isinstance(command, (ast.List, ast.Tuple)) and command.elts:
         command = command.elts[0]
     script = _written(command)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from forklint.handles.carried import Carried, Handles
     from forklint.handles.screening import HandleScreen
     from forklint.knowledge.handles import Handle
-    from forklint.project.module import CodeLink, Module
+    from forklint.project.module import ClassFacts, CodeLink, Module
     from forklint.rules.handle_in_init.process_wide import ProcessWideHandles
     from forklint.rules.handle_in_init.shared import SharedHandle, SharedHandles
 
@@ -51,7 +51,8 @@ class HandleInInit(Rule):
     A forked worker inherits the handle and shares its file offset, lock or reader slot with the parent and all other
     workers: samples are wrong although the exit code is 0, reading fails, or workers hang. A spawned worker receives
     the dataset by pickle, which fails for open handles. `__getstate__` solves only the second problem, since nothing is
-    pickled under fork.
+    pickled under fork. Fork is left out where every program that loads the dataset sets spawn or forkserver, or its loaders
+    ask for one of them.
 
     ## Example
     ```python
@@ -157,7 +158,7 @@ class HandleInInit(Rule):
         from forklint.rules.handle_in_init.telling import loading_of
 
         for carried in self._handles.carried_from(module):
-            cells = tuple(cell for cell in self.settings.cells if _bites(carried, cell))
+            cells = self._cells(carried.dataset, partial(_bites, carried))
             is_own = carried.keeper in self.project.ancestry(carried.dataset).classes
             if cells and not (is_kept_from_workers if is_own else is_idle)(self.project, carried.dataset):
                 doubt = doubt_of(self.project, carried.dataset)
@@ -171,7 +172,7 @@ class HandleInInit(Rule):
                     facts=carried,
                 )
         for shared in (*self._shared.in_module(module), *self._process_wide.in_module(module)):
-            cells = tuple(cell for cell in self.settings.cells if _bites_shared(shared, cell))
+            cells = self._cells(shared.dataset, partial(_bites_shared, shared))
             if cells and not is_idle(self.project, shared.dataset):
                 doubt = doubt_of(self.project, shared.dataset)
                 yield Suspect(
@@ -186,6 +187,16 @@ class HandleInInit(Rule):
                     severity=_severity(shared.opened.row, cells, doubt),
                     facts=shared,
                 )
+
+    def _cells(self, dataset: ClassFacts, bites: Callable[[Cell], bool]) -> tuple[Cell, ...]:
+        """Where a handle does harm, but for fork where no program that loads the dataset forks."""
+        from forklint.starting.spawned import are_never_forked
+
+        cells = tuple(cell for cell in self.settings.cells if bites(cell))
+        forked = [cell for cell in cells if not cell.pickles]
+        if forked and are_never_forked(self.project, dataset):
+            return tuple(cell for cell in cells if cell.pickles)
+        return cells
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
         """The class that workers get, the one that keeps the handle, under which names, and what opened it."""
