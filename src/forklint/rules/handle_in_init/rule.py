@@ -51,8 +51,8 @@ class HandleInInit(Rule):
     A forked worker inherits the handle and shares its file offset, lock or reader slot with the parent and all other
     workers: samples are wrong although the exit code is 0, reading fails, or workers hang. A spawned worker receives
     the dataset by pickle, which fails for open handles. `__getstate__` solves only the second problem, since nothing is
-    pickled under fork. Fork is left out where every program that loads the dataset sets spawn or forkserver, or its loaders
-    ask for one of them.
+    pickled under fork. Fork is left out where every program that loads the dataset sets spawn or forkserver, or its
+    loaders ask for one of them.
 
     ## Example
     ```python
