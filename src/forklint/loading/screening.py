@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from forklint.knowledge.starters import starters
 from forklint.project.spelling import last_name
 from forklint.summaries.parts import BASES, CALLS
-from forklint.summaries.terms import WORD
+from forklint.summaries.terms import IMPORTED
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
@@ -77,12 +77,17 @@ def _last_names(project: Project) -> frozenset[str]:
 
 
 def starters_at_hand(project: Project) -> frozenset[str]:
-    """The qualified names of what starts processes: the settings' own, and of libraries that some file names."""
+    """The qualified names of what starts processes: the settings' own, and of libraries that some file imports."""
 
     def find() -> frozenset[str]:
         known, with_own = starters(), starters(project.settings.starters)
         libraries = {name.partition(".")[0] for name in known}
-        at_hand = {one for one in libraries if project.terms.exceeds(WORD, one, 0)}
+        at_hand = {one for one in libraries if _is_imported(project, one)}
         return frozenset(name for name in with_own if name not in known or name.partition(".")[0] in at_hand)
 
     return project.answer("starters at hand", None, find, compared=True)
+
+
+def _is_imported(project: Project, library: str) -> bool:
+    path = project.terms.any_with(IMPORTED, library)
+    return path is not None and bool(project.imports(path))

@@ -70,12 +70,34 @@ class TermIndex:
         return self._project.answer("has many", (kind, name, most), find, compared=True)
 
     def _exceeds(self, kind: str, name: str, most: int) -> bool:
-        is_known = self._library is not None or self._searches > MANY or self._project.is_mostly_summarised
-        if is_known or kind == PATH_ROOT:
+        if self._is_known(kind):
             return len(self.where(kind, name)) > most
         self._searches += 1
         self._project.questions.note(("holds", kind, name))
         return next(islice(self._searched(kind, name), most, None), None) is not None
+
+    def any_with(self, kind: str, name: str) -> Path | None:
+        """A file that has a term, if there is one: whoever asks goes on to read it, and rests on what it says."""
+        found = self._project.questions.aside(lambda: next(self._in_turn(kind, name), None))
+        if found is None:
+            self._project.questions.note(("holds", kind, name))
+        return found
+
+    def _in_turn(self, kind: str, name: str) -> Iterator[Path]:
+        """The files that have a term, one by one where they are looked for."""
+        if self._is_known(kind):
+            return iter(self.where(kind, name))
+        self._searches += 1
+        return self._searched(kind, name)
+
+    def _is_known(self, kind: str) -> bool:
+        """Whether no file need be searched to say which have a term."""
+        return (
+            self._library is not None
+            or self._searches > MANY
+            or kind == PATH_ROOT
+            or self._project.is_mostly_summarised
+        )
 
     def of(self, path: Path) -> Terms:
         """The terms of a file as it is now, words included."""
