@@ -41,7 +41,7 @@ def doubt_of(project: Project, dataset: ClassFacts) -> str:
 
 def is_idle(project: Project, dataset: ClassFacts) -> bool:
     """Whether workers surely never get objects of a class: no loader has any, and only this project loads it."""
-    return doubt_of(project, dataset) == WITHOUT_WORKERS and not _is_in_library(project, dataset.module.path)
+    return doubt_of(project, dataset) == WITHOUT_WORKERS and not is_in_library(project, dataset.module.path)
 
 
 def is_kept_from_workers(project: Project, dataset: ClassFacts) -> bool:
@@ -59,7 +59,7 @@ def _has_workers(project: Project) -> bool:
 def _find(project: Project, dataset: ClassFacts) -> str:
     found = [one for one in loaders_for(project, dataset) if not is_test_file(one.call.module.path)]
     if not found:
-        if _is_in_library(project, dataset.module.path) and not _may_be_used(project, dataset):
+        if is_in_library(project, dataset.module.path) and not _may_be_used(project, dataset):
             return LATENT
         return project.answer("doubt of any loader", None, lambda: _doubt_of_all(project), compared=True)
     if all(has_none_by_default(one) for one in found):
@@ -86,7 +86,7 @@ def has_none_by_default(loader: Loader) -> bool:
     return loader.workers.kind is Workers.NONE and loader.workers.by_default
 
 
-def _is_in_library(project: Project, home: Path) -> bool:
+def is_in_library(project: Project, home: Path) -> bool:
     """Whether a file belongs to a package that is installed, or that the project says how to install."""
     if not project.has_file(home.with_name("__init__.py")):
         return False
@@ -126,7 +126,7 @@ def _may_be_made(project: Project, loader: Loader) -> bool:
     """Whether the project calls the function that makes a loader, or others may: some helpers are called by nobody."""
     module = loader.call.module
     function = module.scope_at(loader.call.node).node
-    if not isinstance(function, FUNCTIONS) or function.decorator_list or _is_in_library(project, module.path):
+    if not isinstance(function, FUNCTIONS) or function.decorator_list or is_in_library(project, module.path):
         return True
     if module.parents[function] is not module.tree:
         return True

@@ -22,6 +22,8 @@ NAMES = frozenset({"hasattr", "getattr", "callable", "dir", "vars"})
 """Builtins by which code asks what an object is, or has, before it uses it."""
 FIND_SPEC = "find_spec"
 """The function of importlib that asks whether there is a module."""
+STATE = "state_dict"
+"""The method of torch that lists the weights of a model by the names of its parts."""
 LISTS = frozenset({"vars", "dir"})
 """Those that list what it has."""
 AVAILABLE = re.compile(r"has_|HAS_|(?<!is)_available|_AVAILABLE")
@@ -223,7 +225,7 @@ def _kept_constant(module: Module, test: ast.Attribute) -> ast.Constant | None:
 
 def _is_question(test: ast.expr, name: str, words: re.Pattern[str], attribute: str) -> bool:
     for part in nodes_below(test):
-        if _asks(part, name, "") or (not name and _asks_for_any(part)):
+        if _asks(part, name, "") or (not name and _asks_for_any(part)) or _asks_for_weights(part, attribute):
             return True
         word = last_name(part)
         if attribute and dotted(part) == f"{name}.{word}" and _parts(word).isdisjoint(_parts(attribute)):
@@ -233,6 +235,15 @@ def _is_question(test: ast.expr, name: str, words: re.Pattern[str], attribute: s
         if dotted(part) == "sys.modules":
             return True
     return False
+
+
+def _asks_for_weights(node: ast.AST, attribute: str) -> bool:
+    """Whether a node asks for weights of a part of a model: ``"encoder.weight" in model.state_dict()``."""
+    if not isinstance(node, ast.Compare) or not isinstance(node.ops[0], (ast.In, ast.NotIn)):
+        return False
+    weights = node.left.value if isinstance(node.left, ast.Constant) else None
+    asked = {last_name(one.func) for one in nodes_below(node.comparators[0]) if isinstance(one, ast.Call)}
+    return isinstance(weights, str) and attribute in weights.split(".") and STATE in asked
 
 
 def _parts(name: str) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Which version of torch, or of a library beside it, a project says that it needs."""
+"""Which version of torch, of a library beside it, or of Python, a project says that it needs."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ ASKED = {
     "torch": re.compile(rb"\b(?:py)?torch" + VERSION),
     "torchvision": re.compile(rb"\btorchvision" + VERSION),
     "torchaudio": re.compile(rb"\btorchaudio" + VERSION),
+    "python": re.compile(rb"(?<![\w.-])(?:requires-)?python(?:_requires)?" + VERSION),
     "transformers": re.compile(rb"\btransformers(?:\[[\w, -]*\])?" + VERSION),
     "lightning": re.compile(rb"\b(?:pytorch[-_.])?lightning" + VERSION),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from forklint.loading.certainty import is_in_library
 from forklint.loading.loaders import Loader, loaders_for
 from forklint.runs.scripts import is_program, leading_to
 from forklint.starting.methods import DEFAULT_METHOD, asked_of, set_in
@@ -23,6 +24,8 @@ def are_never_forked(project: Project, dataset: ClassFacts) -> bool:
 
 
 def _find(project: Project, dataset: ClassFacts) -> bool:
+    if is_in_library(project, dataset.module.path):
+        return False  # who else loads it is not known
     found = [one for one in loaders_for(project, dataset) if one.workers.kind is not Workers.NONE]
     return bool(found) and all(_is_spawned(project, one) for one in found)
 

@@ -181,6 +181,7 @@ class HandleInInit(Rule):
                     message=_message(f"`{shared.name}`", shared.opened.row, cells, doubt),
                     cells=cells,
                     chain=(
+                        *self._opening(shared, module),
                         self._use(shared),
                         *loading_of(self.project, shared.dataset, module),
                     ),
@@ -227,6 +228,10 @@ class HandleInInit(Rule):
         if carried.opened.module is not module:
             yield self.link(carried.opened.module, carried.opened.node, "it is opened here")
         yield from loading_of(self.project, carried.dataset, module)
+
+    def _opening(self, shared: SharedHandle, module: Module) -> Iterator[Link]:
+        if shared.opened.module is not module:
+            yield self.link(shared.opened.module, shared.opened.node, "it is opened here")
 
     def _use(self, shared: SharedHandle) -> Link:
         """What a dataset does with a handle from elsewhere."""

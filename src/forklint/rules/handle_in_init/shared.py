@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from forklint.datasets.carriers import parameter_at
@@ -40,7 +41,7 @@ class SharedHandle:
 
     opened: Opened
     statement: ast.stmt
-    """Where it is opened, or where it is handed over if it is opened in the call."""
+    """Where it is opened, or where it is handed over if it is opened in the call, or in another module."""
     name: str
     """As a message shows it."""
     dataset: ClassFacts
@@ -139,7 +140,8 @@ class SharedHandles:
                 found = next(self._taken(called, argument, handed, MAX_CALLS), None)
                 if found is not None:
                     seen.add(handed.place.node)
-                    yield found
+                    is_here = handed.place.module is module
+                    yield found if is_here else replace(found, statement=module.statement_of(call))
 
     def _taken(self, called: Expression, argument: ast.expr, handed: _Handed, depth: int) -> Iterator[SharedHandle]:
         """Give what keeps a handle that is an argument of a call: a dataset, or one that the called function makes."""

@@ -19,6 +19,7 @@ from forklint.project.module import FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Scope, parameters
 from forklint.project.spelling import is_name, last_name, text_of
+from forklint.project.versions import asks_for_older
 from forklint.records import dataclass
 from forklint.rules.rng_in_init.endless import is_endless
 from forklint.rules.rng_in_init.steadiness import Seed, Seeds, is_changing, worker_number
@@ -145,7 +146,10 @@ def _judged(project: Project, module: Module, function: Beginning, loadings: lis
     by_option = bool(loadings) and all(one.by_option for one in loadings if not one.evaluates)
     given = list(_seedings(project, module, function))
     refused = tuple(one for one in given if one.seed.numpy and one.seeder.plain)
-    if refused and project.settings.target_python[1] >= REFUSES:
+    is_refused = project.settings.target_python[1] >= REFUSES and not asks_for_older(
+        project, module.path, REFUSES, "python"
+    )
+    if refused and is_refused:
         yield WorkerSeeds(module, function, refused, repeats=True, by_option=by_option, refused=True)
         given = [one for one in given if one not in refused]
     given = [one for one in given if not one.seed.fresh]

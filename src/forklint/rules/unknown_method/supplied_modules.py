@@ -74,4 +74,5 @@ def _is_named(project: Project, init: Path, name: str) -> bool:
     above = [one for one in init.parents if one.is_relative_to(project.root)]
     asked = [*((file, word) for file in BUILDS), *((file, rb"[./]" + word) for file in SETTINGS)]
     asked += [(file, FETCHING + word) for file in MANUALS]
+    asked += [(".gitignore", rb"(?m)^[^#\n]*" + word + rb"(?:\.py|/)?[ \t\r]*$")]
     return any(re.search(pattern, project.data(folder / file)) for folder in above for file, pattern in asked)

@@ -41,9 +41,10 @@ class Suppliers:
     def may_give_self(self, facts: ClassFacts, name: str, method: str = "") -> bool:
         """Whether ``self`` in a method of this class may be an object of another class, which has ``name``.
 
-        So it is where a class derived from it has the name, or is not understood, and does not replace the method. A
-        class that is there for others is judged only if some class of the project uses it: a mixin, if all of these
-        lack the name; any other, if the name stands nowhere in the project, or objects of that very class are made.
+        So it is where a class derived from it has the name, or is not understood, and does not replace the method,
+        unless the class is there for others. Such a class is judged only if some class of the project uses it: a mixin,
+        if all of these lack the name; any other, if the name stands nowhere in the project, or objects of that very
+        class are made.
         """
         is_mixin = MIXIN_NAME.search(facts.name) is not None
         is_for_others = not is_mixin and abstract.is_for_others(self.project, facts)
@@ -51,7 +52,8 @@ class Suppliers:
             return True
         derived = []
         for other in self.project.subclasses(facts):
-            if self._gives(other, facts, name, method):
+            has_name = name not in self.attributes.lacking(other, {name})
+            if has_name and (is_mixin or is_for_others or self._runs(other, facts, method)):
                 return True
             derived.append(other)
         strangers = [*self._strangers(facts, derived)]
