@@ -99,9 +99,9 @@ class UnknownMethod(Rule):
     neither are subclasses of classes from unknown libraries. Imports in notebooks and from empty files are not
     checked. A module that is missing is reported only below a folder with an `__init__.py`, or from which the file
     imports something else. It is not reported if a build, a script or another project may supply it: if `setup.py`,
-    another build file, `.gitmodules`, `.gitignore` or a command in the README names it, a file of another suffix has its name, its
-    name begins with `_`, the package changes its `__path__`, it lies below a folder such as `third_party`, or most
-    imports of the file fail.
+    another build file, `.gitmodules`, `.gitignore` or a command in the README names it, a file of another suffix has
+    its name, its name begins with `_`, the package changes its `__path__`, it lies below a folder such as
+    `third_party`, or most imports of the file fail.
 
     ## References
     - [torch.nn.Module](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html)
