@@ -38,6 +38,10 @@ class Server:
 
     _process: subprocess.Popen[bytes] | None = None
 
+    def __init__(self) -> None:
+        """Start nothing yet."""
+        self._turn = threading.Lock()
+
     @cached_property
     def _socket(self) -> socket.socket:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -102,11 +106,13 @@ class Server:
                 "first": first,
             }
             descriptors = [stream.fileno() for stream in (given, out, errors)]
-            socket.send_fds(self._socket, [json.dumps(request).encode()], descriptors)
-            pid, code = int(self._socket.recv(LARGEST)), self._status(timeout)
+            with self._turn:  # threads of a test share the socket, and the server runs one command after another
+                socket.send_fds(self._socket, [json.dumps(request).encode()], descriptors)
+                pid, code = int(self._socket.recv(LARGEST)), self._status(timeout)
+                if code is None:
+                    os.kill(pid, signal.SIGKILL)
+                    self._status(None)
             if code is None:
-                os.kill(pid, signal.SIGKILL)
-                self._status(None)
                 raise subprocess.TimeoutExpired(arguments, timeout, _written(out), _written(errors))
             return subprocess.CompletedProcess(arguments, code, _written(out), _written(errors))
 

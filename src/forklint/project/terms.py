@@ -70,11 +70,8 @@ class TermIndex:
         return self._project.answer("has many", (kind, name, most), find, compared=True)
 
     def _exceeds(self, kind: str, name: str, most: int) -> bool:
-        if self._is_known(kind):
-            return len(self.where(kind, name)) > most
-        self._searches += 1
         self._project.questions.note(("holds", kind, name))
-        return next(islice(self._searched(kind, name), most, None), None) is not None
+        return next(islice(self._in_turn(kind, name), most, None), None) is not None
 
     def any_with(self, kind: str, name: str) -> Path | None:
         """A file that has a term, if there is one: whoever asks goes on to read it, and rests on what it says."""

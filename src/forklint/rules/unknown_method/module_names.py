@@ -259,7 +259,8 @@ def _comes_first(module: Module, node: ast.AST) -> bool:
     if module.parents.get(node) is not module.tree:
         return False
     before = module.tree.body[: module.tree.body.index(node)]  # type: ignore[arg-type]
-    return all(isinstance(getattr(one, "value", one), (ast.Import, ast.ImportFrom, ast.Constant)) for one in before)
+    plain = (one.value if isinstance(one, ast.Expr) else one for one in before)
+    return all(isinstance(one, (ast.Import, ast.ImportFrom, ast.Constant)) for one in plain)
 
 
 def may_be_given(

@@ -68,7 +68,7 @@ def removed(project: Project, module: Module) -> Iterator[Removed]:
     others = {one for one in COMPANIONS if one.encode() in code and not project.resolver.find(module.path, one)}
     for path, gone in (_everything() if others else removed_modules()).items():
         owner, _, name = path.rpartition(".")
-        if name.encode() not in code or path.partition(".")[0] not in {TORCH, *others}:
+        if path.partition(".")[0] not in {TORCH, *others} or name.encode() not in code:
             continue
         found: list[ast.AST] = [node for node in importing if _imports(node, path)]
         if not found and gone.is_attribute:
@@ -101,13 +101,19 @@ def _is_put_there(project: Project, module: Module, path: str) -> bool:
 def may_need(summary: Summary) -> bool:
     """Whether a file imports such a module or name, or an attribute of its name is read."""
     imported = [f"{one.module}.{one.attribute}".rstrip(".") for one in summary.imports if not one.level]
-    if any(_is_inside(one, path) for path in removed_modules() for one in imported if one.startswith(f"{TORCH}.")):
-        return True
     of_companions = [one for one in imported if one.startswith(tuple(COMPANIONS))]
-    if any(_is_inside(one, path) for path in removed_from_companions() for one in of_companions):
+    of_torch = [one for one in imported if one.startswith(f"{TORCH}.")]
+    if any(not _everything().keys().isdisjoint(_paths_of(one)) for one in (*of_torch, *of_companions)):
         return True
     names = _last_names(with_companions=bool(of_companions))
     return any(not names.isdisjoint(scope.attributes) for scope in summary.scopes)
+
+
+def _paths_of(dotted_name: str) -> Iterator[str]:
+    """A dotted name, and those of the modules that it is in."""
+    while dotted_name:
+        yield dotted_name
+        dotted_name = dotted_name.rpartition(".")[0]
 
 
 @cache

@@ -52,8 +52,7 @@ class Suppliers:
             return True
         derived = []
         for other in self.project.subclasses(facts):
-            has_name = name not in self.attributes.lacking(other, {name})
-            if has_name and (is_mixin or is_for_others or self._runs(other, facts, method)):
+            if self._has(other, name) and (is_mixin or is_for_others or self._runs(other, facts, method)):
                 return True
             derived.append(other)
         strangers = [*self._strangers(facts, derived)]
@@ -122,10 +121,10 @@ class Suppliers:
     def _is_given_beside(self, facts: ClassFacts, name: str) -> bool:
         """Whether a class of the same file that derives from one has a name: for that, no other file need be read."""
         others = (one for one in facts.module.classes if one != facts and facts in self.project.ancestry(one).classes)
-        return any(self._gives(other, facts, name) for other in others)
+        return any(self._has(other, name) for other in others)
 
-    def _gives(self, other: ClassFacts, facts: ClassFacts, name: str, method: str = "") -> bool:
-        return name not in self.attributes.lacking(other, {name}) and self._runs(other, facts, method)
+    def _has(self, other: ClassFacts, name: str) -> bool:
+        return name not in self.attributes.lacking(other, {name})
 
     def _runs(self, other: ClassFacts, facts: ClassFacts, method: str) -> bool:
         """Whether an object of a class may run a method of a base, rather than one that stands in its place."""
