@@ -104,7 +104,7 @@ class HandleScreen:
             beside = [one for one in self._near(path) if one.parent == path.parent]
             if not any(self._project.matches(one, _any_of(self._table.names)) for one in beside):
                 return False
-            return self._is_near_dataset(path) and any(self.openings(one).retained for one in beside)
+            return any(self.openings(one).retained for one in beside) and self._is_near_dataset(path)
 
         return self._project.answer("opens nearby", path, find, compared=True)
 
@@ -126,6 +126,8 @@ class HandleScreen:
         return self._project.answer("gives an opener another name", path, find, compared=True)
 
     def _is_named(self, path: Path, written: Written) -> bool:
+        if not self._project.matches(path, _any_of(self._table.names)):
+            return False
         imports = self._project.imports(path)
         roots = {one.module.partition(".")[0] for one in imports}
         dotted = sorted(name for name in self._names if "." in name and name.partition(".")[0] in roots)

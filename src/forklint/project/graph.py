@@ -20,7 +20,7 @@ from forklint.project.edges import PACKAGE, Edges
 from forklint.project.searches import Search
 from forklint.source.digest import digest
 from forklint.summaries.parts import EXPORTS, ORDER
-from forklint.summaries.terms import IMPORTED
+from forklint.summaries.terms import IMPORTED, WORD
 
 if TYPE_CHECKING:
     from forklint.project.answers import Fact
@@ -55,7 +55,9 @@ def word_test(word: bytes) -> Words:
 MOST_IMPORTERS = 32
 """So many files that may import one are looked at from below; from above it is looked for what has more."""
 MOST_NAMING = 4
-"""So many times as many files may name one of its name as may import it, until it counts as imported by many."""
+MOST_HOLDING = 16
+"""So many times as many files may name one of its name in an import, or hold that word, as may import it, until it
+counts as imported by many."""
 EDGES = frozenset({"imports", EXPORTS.name, ORDER, "entry", "folder", "file", "files", "path roots"})
 """Kinds of facts on which edges may rest."""
 
@@ -130,8 +132,18 @@ class ImportGraph:
         few = self._few_reaching(second)
         if few is not None:
             return first in few
+        way = self._aside(lambda: self._short_way(first, second))
+        if way:
+            return all(self._leads(*step) for step in pairwise(way))
         self._all_below(first)
         return self._aside(lambda: self._circles.leads(first, second))
+
+    def _short_way(self, first: Path, second: Path) -> tuple[Path, ...]:
+        """The way from a file to one that it imports, or that one of those imports; empty if it is longer."""
+        near = self.imports(first)
+        if second in near:
+            return first, second
+        return next(((first, one, second) for one in near if second in self.imports(one)), ())
 
     def _few_reaching(self, path: Path) -> frozenset[Path] | None:
         """The files from which one is reached, itself included; None where they may be many."""
@@ -171,7 +183,8 @@ class ImportGraph:
         return self.project.answer("is imported", path, find, compared=True)
 
     def _find_few(self, path: Path, most: int) -> tuple[Path, ...] | None:
-        if self.project.terms.exceeds(IMPORTED, _named_as(path), MOST_NAMING * most):
+        name, exceeds = _named_as(path), self.project.terms.exceeds
+        if exceeds(WORD, name, MOST_HOLDING * most) or exceeds(IMPORTED, name, MOST_NAMING * most):
             return None
         found = tuple(islice(self._find_importers(path), most + 1))
         return found if len(found) <= most else None

@@ -62,6 +62,11 @@ class Stars:
         return self._project.answer("files imported whole", path, lambda: self._imported_whole(path), compared=True)
 
     def _giving(self, path: Path, name: str) -> Iterator[Path]:
+        summary = self._project.part(path, NAMED, name)
+        if summary is not None and not self.imported_whole(path):
+            if name in summary.top.binds:
+                yield path
+            return
         binding = set(self._project.where(BOUND, name))
         for at in self._under(path, name) if self._may_come(path, binding) else (path,):
             if self._is_among(at, binding):

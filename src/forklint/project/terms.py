@@ -12,7 +12,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forklint.project.haystack import Haystack
 from forklint.summaries import byte_search, path_roots
+from forklint.summaries.summary import STAR
 from forklint.summaries.terms import PATH_ROOT, WORD, Terms
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ MOST_UNGATHERED = 100
 """So many files may change until their terms are gathered once more."""
 
 
-NOTHING_HELD: tuple[str, int, list[Path]] = ("", 0, [])
+NOTHING_HELD: tuple[str, list[Path]] = ("", [])
 
 
 class TermIndex:
@@ -45,8 +47,9 @@ class TermIndex:
         self._is_listed = False
         """Whether the files are known to be the same as when their numbers were given."""
         self._terms: dict[Path, Terms] = {}
+        self._haystack: Haystack | None = None
         self._held = NOTHING_HELD
-        """The name that was last searched for, among how many files, and those that hold it."""
+        """The name that was last searched for in it, and the files that hold it."""
 
     def where(self, kind: str, name: str) -> tuple[Path, ...]:
         """The files that have a term, in the order of the project's files."""
@@ -107,7 +110,7 @@ class TermIndex:
     def forget(self, path: Path) -> None:
         """Forget the terms of a file that changed."""
         self._terms.pop(path, None)
-        self._held = NOTHING_HELD
+        self._haystack = None
         self._newer.add(path)
         self._ungathered.add(path)
         self._is_listed = False  # it may import other files now
@@ -178,8 +181,10 @@ class TermIndex:
 
     def _holding(self, name: str) -> list[Path]:
         """The files in whose bytes a name may be found; it is mostly asked for as a term of several kinds in turn."""
-        files, data_of = self._project.all_files(), self._project.bytes_of
-        if self._held[:2] != (name, len(files)):
-            holds = byte_search.holding(name)
-            self._held = name, len(files), [path for path in files if holds(data_of(path))]
-        return self._held[2]
+        files = self._project.all_files()
+        if self._haystack is None or len(self._haystack) != len(files):
+            self._haystack = Haystack(files, self._project.bytes_of)
+            self._held = NOTHING_HELD
+        if self._held[0] != name:
+            self._held = name, self._haystack.holding("" if name == STAR else name)
+        return self._held[1]

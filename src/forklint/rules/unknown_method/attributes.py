@@ -23,7 +23,7 @@ from forklint.rules.unknown_method import members
 from forklint.rules.unknown_method.decorators import keeps_class, leaves_alone
 from forklint.rules.unknown_method.members import ClassMembers
 from forklint.summaries.summary import Scope
-from forklint.summaries.terms import CALL, WORD
+from forklint.summaries.terms import WORD
 
 SELF = "self"
 SETTER, CLASS = "setattr", "__class__"
@@ -195,7 +195,7 @@ class Attributes:
         changing = self._mentioning(facts, self.project.where(WORD, CLASS))
         if any(facts.name in self._classes_given(path) for path in changing):
             return True
-        setting = self.project.where(CALL, SETTER)
+        setting = self.project.where(WORD, SETTER)
         if facts.module.path in setting and any(_outside_setters(facts.module)):
             return True
         return any(facts.name in self._classes_set(path) for path in self._mentioning(facts, setting))
