@@ -38,7 +38,7 @@ def found(folder: Path, files: dict[str, str], place: str = "show.py") -> list[F
         ("requirements.txt", "torch == 1.8.1+cu111\n"),
         ("src/requirements.txt", "torch==1.8.1\n"),
         ("environment.yml", "dependencies:\n  - pytorch=1.7.1=py3.8_cuda11\n"),
-        ("pyproject.toml", '[project]\nname = "show"\nversion = "1"\ndependencies = ["torch~=1.10"]\n'),
+        ("pyproject.toml", '[project]\nname = "show"\nversion = "1"\ndependencies = ["torch~=1.10.1"]\n'),
         ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "<1.10"\n'),
         ("Pipfile", '[packages]\ntorch = "==1.8.1"\n'),
         ("training.yaml", "name: training\ndependencies:\n  - pip:\n      - torch==1.0.0\n"),
@@ -48,6 +48,11 @@ def found(folder: Path, files: dict[str, str], place: str = "show.py") -> list[F
 )
 def test_a_project_for_an_older_torch(tmp_path: Path, name: str, text: str) -> None:
     assert not found(tmp_path, {name: text}, "src/show.py")
+
+
+def test_a_list_that_powershell_wrote(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("numpy==1.19.2\ntorch==1.8.1\n", encoding="utf-16")
+    assert not found(tmp_path, {}, "src/show.py")
 
 
 @pytest.mark.parametrize(
@@ -62,6 +67,7 @@ def test_a_project_for_an_older_torch(tmp_path: Path, name: str, text: str) -> N
         ("requirements.txt", "pytorch-lightning==1.5\n"),
         ("other/requirements.txt", "torch==1.8.1\n"),
         ("notes.yaml", "torch==1.8.1\n"),
+        ("requirements.txt", "torch~=1.12\n"),
         ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "^1.10"\n'),
     ],
 )

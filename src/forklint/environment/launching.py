@@ -14,7 +14,7 @@ from forklint.project.index import External, Project
 from forklint.project.module import FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Function
-from forklint.project.spelling import argument, last_name
+from forklint.project.spelling import argument, last_name, text_of
 from forklint.records import dataclass
 from forklint.starting.methods import METHODS, asked_by
 from forklint.summaries.terms import WORD
@@ -26,7 +26,7 @@ MOST_FUNCTIONS = 200
 CONTEXTS = frozenset({"multiprocessing_context", "mp_context"})
 """Arguments by which a loader or an executor is told how its processes start."""
 FRESH = frozenset({"spawn", "forkserver"})
-PREFIX = re.compile(r"^\s*(?:(?:sudo|time|nohup|exec)\s+)+")
+PREFIX = re.compile(r"^\s*(?:(?:sudo|time|nohup|exec|\S+\s+-m(?=\s+pip\b))\s+)+")
 """What may stand before the name of a program."""
 
 
@@ -171,7 +171,9 @@ def _only_asks(module: Module, call: ast.Call, launchers: Launchers) -> bool:
     if found is not None and len(found[1]) == 1:
         command = found[1][0].value
     if isinstance(command, (ast.List, ast.Tuple)) and command.elts:
-        command = command.elts[0]
+        _, *options = command.elts
+        is_module = len(options) > 1 and text_of(options[0]) == "-m"
+        command = options[1] if is_module else command.elts[0]  # [sys.executable, "-m", "pip", "install", ...]
     script = _written(command)
     return bool(script.strip()) and _is_harmless(script, launchers)
 
@@ -203,7 +205,8 @@ def serves(project: Project, module: Module, setting: Setting, launch: Launch) -
         return _are_related(project, module, home, place)
     if home is not None or place is None:
         return True
-    return execution.first_use(project, module, execution.outermost_definition(module, launch.call)) is not None
+    definition = execution.outermost_definition(module, launch.call)
+    return execution.is_used_behind(project, module, definition, setting.statement)
 
 
 def is_handed_over(project: Project, module: Module, function: Function) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from forklint.environment.reading import Readers, Reads
@@ -94,6 +95,19 @@ def first_use(project: Project, module: Module, definition: Function | ast.Class
     return None if index is None else module.tree.body[index]
 
 
+def is_used_behind(
+    project: Project, module: Module, definition: Function | ast.ClassDef | None, statement: ast.stmt
+) -> bool:
+    """Whether a top-level statement may run code of a definition that is, holds or stands behind one of the module."""
+    if definition is None:
+        return False
+    if definition.decorator_list:
+        return True
+    last = project.answer("last uses", module, lambda: _last_uses(module)).get(definition.name)
+    top = next((one for one in (statement, *module.above(statement)) if module.parents.get(one) is module.tree), None)
+    return last is not None and (top is None or last >= module.tree.body.index(top))  # type: ignore[arg-type]
+
+
 def is_run(project: Project, module: Module, statement: ast.stmt) -> bool:
     """Whether a module's own body runs a statement, or a definition that it stands in."""
     definition = outermost_definition(module, statement)
@@ -131,16 +145,26 @@ def _mentions(module: Module) -> dict[str, set[str]]:
 
 def _first_uses(module: Module) -> dict[str, int]:
     """For each name, the number of the first top-level statement that mentions it or leads to a mention of it."""
+    return _uses(module, enumerate(module.tree.body))
+
+
+def _last_uses(module: Module) -> dict[str, int]:
+    """The same for the last one."""
+    return _uses(module, reversed(list(enumerate(module.tree.body))))
+
+
+def _uses(module: Module, numbered: Iterable[tuple[int, ast.stmt]]) -> dict[str, int]:
+    """For each name, the number of the first of some statements that mentions it or leads to a mention of it."""
     mentions = _mentions(module)
-    first: dict[str, int] = {}
-    for index, statement in enumerate(module.tree.body):
+    found: dict[str, int] = {}
+    for index, statement in numbered:
         waiting = list(_names_now(statement))
         while waiting:
             name = waiting.pop()
-            if name not in first:
-                first[name] = index
+            if name not in found:
+                found[name] = index
                 waiting += mentions.get(name, ())
-    return first
+    return found
 
 
 def _names_now(statement: ast.stmt) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -24,7 +25,7 @@ OTHERS = rb"(?:[<>!]=? *[\d.*]+ *, *)*"
 """Bounds before the one that counts: `>=1.5,`."""
 SIGN = rb"={1,3}|<=?|~=|\^| {2,}"
 """Before the version; of the list that pip prints, spaces."""
-VERSION = rb"(?!\w)[\"']? *(?:= *[\"'])?" + OTHERS + rb"(" + SIGN + rb") *v?(\d+)(?:\.(\d+))?"
+VERSION = rb"(?!\w)[\"']? *(?:= *[\"'])?" + OTHERS + rb"(" + SIGN + rb") *v?(\d+)(?:\.(\d+)(\.\d)?)?"
 ASKED = {
     "torch": re.compile(rb"\b(?:py)?torch" + VERSION),
     "torchvision": re.compile(rb"\btorchvision" + VERSION),
@@ -52,8 +53,8 @@ def _folders(project: Project, path: Path) -> Iterator[Path]:
 
 
 def _asks(project: Project, folder: Path, since: tuple[int, int], pattern: re.Pattern[bytes]) -> bool:
-    asked = (one for data in _texts(project, folder) for one in pattern.finditer(data))
-    return any(_is_older(one[1], (int(one[2]), int(one[3] or 0)), since) for one in asked)
+    asked = (one for data in _texts(project, folder) for one in pattern.finditer(_in_utf8(data)))
+    return any(_is_older(_sign(one), (int(one[2]), int(one[3] or 0)), since) for one in asked)
 
 
 def _texts(project: Project, folder: Path) -> Iterator[bytes]:
@@ -61,6 +62,16 @@ def _texts(project: Project, folder: Path) -> Iterator[bytes]:
     yield from (project.data(folder / name) for name in ASKING)
     others = (one for one in project.presets if one.parent == folder and one.suffix in YAML)
     yield from (data for data in map(project.data, islice(others, MOST_FILES)) if CONDA in data)
+
+
+def _in_utf8(data: bytes) -> bytes:
+    """A text in UTF-8, also where it came from PowerShell, which writes UTF-16: ``pip freeze > requirements.txt``."""
+    return data.decode("utf-16", "replace").encode() if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else data
+
+
+def _sign(asked: re.Match[bytes]) -> bytes:
+    """What a bound begins with; ``~=1.12`` allows what ``^1.12`` does, and ``~=1.12.0`` nothing but patches."""
+    return b"^" if asked[1] == b"~=" and asked[3] and not asked[4] else asked[1]
 
 
 def _is_older(sign: bytes, version: tuple[int, int], since: tuple[int, int]) -> bool:
