@@ -23,7 +23,7 @@ from forklint.runs.walk import Topic
 from forklint.starting import screening
 from forklint.starting.methods import DEFAULT_METHOD, UNKNOWN, asked_by, asked_of
 from forklint.values import arguments, arithmetic
-from forklint.values.model import Absent, Constant, Expression, Found, Instance, Made
+from forklint.values.model import Absent, Constant, Expression, Found, Instance, Made, Row, Table, Value
 from forklint.values.numbers import Workers
 from forklint.values.worlds import platforms_of
 
@@ -227,7 +227,7 @@ class ProcessStarts(Topic):
 
     def _iterated(self, iterated: Found) -> Iterator[Event]:
         """A loader, or one of several things: where branches made them, each must be one with workers."""
-        iterable = [one for one in iterated.possible if not isinstance(one.value, (Absent, Constant))]
+        iterable = [one for one in iterated.possible if not _is_empty(one.value)]
         starting = [start for one in iterable if (start := self._start_of(one)) is not None]
         if starting and (len(starting) == len(iterable) or not iterated.is_all):
             yield starting[0]
@@ -259,6 +259,15 @@ class ProcessStarts(Topic):
         given = arguments.of_call(self.evaluator, call)
         is_hidden = row.context and given.open and given.get(row.context, row.position(row.context)) is None
         return UNKNOWN if is_hidden else asked_of(self.evaluator, row, call).method
+
+
+def _is_empty(value: Value) -> bool:
+    """Whether iterating something draws nothing from it: an empty list, or None, which cannot be iterated."""
+    if isinstance(value, Row):
+        return value.complete and not value.items
+    if isinstance(value, Table):
+        return value.complete and not value.entries
+    return isinstance(value, (Absent, Constant))
 
 
 def _count(loader: Loader) -> WorkerCount:

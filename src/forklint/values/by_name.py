@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.spelling import argument
-from forklint.values import calls
+from forklint.values import calls, command_line
 from forklint.values.model import (
     NOTHING,
     UNKNOWN,
@@ -49,9 +49,10 @@ def own_module(evaluator: Evaluator, source: Expression, item: ast.Subscript) ->
 
 
 def table_of_names(evaluator: Evaluator, call: Expression, function: str, given: Expression | None) -> Found:
-    """The module whose names ``globals()`` and ``vars(module)`` give; else what the call makes."""
+    """What holds the names that ``globals()`` and ``vars(args)`` give: a module, or options; else what is made."""
     found = Found(Ref(call.module)) if function == GLOBALS else evaluator.find(given) if given is not None else NOTHING
-    return found if isinstance(found.value, Ref) else Found(Made(function, call))
+    is_parsed = isinstance(found.value, Made) and found.value.name == command_line.PARSED
+    return found if is_parsed or isinstance(found.value, Ref) else Found(Made(function, call))
 
 
 def of_any_method(evaluator: Evaluator, source: Expression) -> Found:

@@ -130,6 +130,27 @@ def option(evaluator: Evaluator, owner: Made, name: str) -> Found:
     return NOTHING
 
 
+def table(evaluator: Evaluator, owner: Made) -> Table | None:
+    """All options that a parser gives, each as it is read from them; None if there may be others."""
+    home, project = owner.call.module, evaluator.project
+    adding = [path for path in project.graph.reached(home.path) if path == home.path or _options(project, path)]
+    if any(project.matches(path, DYNAMIC) for path in adding) or next(_defaults_at_once(evaluator, home), None):
+        return None
+    calls = [call for module in project.modules(adding) for call in _adding(module)]
+    names = [_destination(call) for call in calls]
+    if not all(names):
+        return None
+    parsed = owner.call.node
+    read = {name: ast.copy_location(ast.Attribute(parsed, name, ast.Load()), parsed) for name in names}
+    return Table({name: owner.call.part(node) for name, node in read.items()})
+
+
+def _adding(module: Module) -> Iterator[ast.Call]:
+    """Give the calls of ``add_argument`` in a module."""
+    calls = (node for node in module.nodes if isinstance(node, ast.Call))
+    return (call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr == "add_argument")
+
+
 def _defaults_at_once(evaluator: Evaluator, home: Module) -> Iterator[Found]:
     """Give the mappings that ``parser.set_defaults(**settings)`` takes, here or in what this module imports."""
     for module in evaluator.project.modules(_setting_at_once(evaluator.project, home.path)):

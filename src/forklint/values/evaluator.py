@@ -19,6 +19,7 @@ from forklint.values import arithmetic, by_name, calls, command_line, files, ite
 from forklint.values.cost import MAX_STEPS, TOO_MUCH, Cost
 from forklint.values.model import (
     ABSENT,
+    NOT_STORED,
     NOTHING,
     Absent,
     Case,
@@ -184,6 +185,8 @@ class Evaluator:
             return files.table(value)
         if isinstance(value, Instance):
             return objects.fields_given(self, value)
+        if isinstance(value, Made) and value.name == command_line.PARSED:
+            return command_line.table(self, value)
         return value if isinstance(value, Table) else None
 
     @staticmethod
@@ -277,13 +280,28 @@ def _subscript(evaluator: Evaluator, source: Expression) -> Found:
     if not isinstance(key, Constant) or isinstance(key.value, Positive) or items.needs_other_key(owner.value, asked):
         if isinstance(owner.value, Ref) and isinstance(owner.value.symbol, Module):
             return names.of_any_member(evaluator, owner.value.symbol)
-        tables = [one.value for one in owner.possible if isinstance(one.value, Table)]
-        return perhaps(evaluator.find(value) for table in tables for value in table.values)
+        if asked.options and all(isinstance(one.value, Constant) for one in asked.options):
+            return of_each(asked, lambda one: _entry(evaluator, owner, one.value))
+        return _any_entry(evaluator, owner)
     if isinstance(owner.value, Setting) and isinstance(key.value, int):
         return files.item(evaluator, owner.value, key.value)
     if not isinstance(key.value, str):
         return NOTHING
     return _unless_set(evaluator, source, key.value, evaluator.member(owner, key.value), owner)
+
+
+def _entry(evaluator: Evaluator, owner: Found, key: Value) -> Found:
+    """What stands under a key of a table."""
+    name = key.value if isinstance(key, Constant) else None
+    return evaluator.member(owner, name) if isinstance(name, str) else _any_entry(evaluator, owner)
+
+
+def _any_entry(evaluator: Evaluator, owner: Found) -> Found:
+    """What stands under some key of a table; surely one of its entries where these are all written out."""
+    tables = [one.value for one in owner.possible if isinstance(one.value, Table)]
+    values = [evaluator.find(value) for table in tables for value in table.values]
+    is_whole = (owner.known or owner.is_all) and len(tables) == len(owner.possible) and owner.stored == NOT_STORED
+    return agreed(values) if is_whole and all(table.complete for table in tables) else perhaps(values)
 
 
 def _item(evaluator: Evaluator, row: Value, index: object) -> Found:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from forklint.knowledge.loading import names as listed
 from forklint.knowledge.starters import iteration, starters
-from forklint.project.spelling import is_name
+from forklint.project.spelling import argument, is_name
 from forklint.values import arithmetic, calls
 from forklint.values.model import (
     NOTHING,
@@ -20,6 +20,7 @@ from forklint.values.model import (
     Stream,
     Table,
     Value,
+    agreed,
     of_each,
     perhaps,
 )
@@ -28,7 +29,7 @@ from forklint.values.numbers import POSITIVE, Number, Positive, Workers, verdict
 if TYPE_CHECKING:
     from forklint.values.evaluator import Evaluator
 
-RANGE = "builtins.range"
+RANGE, REPEAT = "builtins.range", "itertools.repeat"
 
 
 def of_dict(evaluator: Evaluator, source: Expression) -> Found:
@@ -103,7 +104,7 @@ def item_of(evaluator: Evaluator, found: Found) -> Found:
     if isinstance(value, Row):
         items = [evaluator.find(item).after(by_default=found.by_default) for item in value.items]
         numbers = arithmetic.in_turn(items) if value.complete else NOTHING
-        return numbers if numbers.possible else _one_of(items)
+        return numbers if numbers.possible else _one_of(items, whole=value.complete)
     if isinstance(value, Table):
         return _one_of(_keys(value))
     if isinstance(value, Stream):
@@ -112,6 +113,9 @@ def item_of(evaluator: Evaluator, found: Found) -> Found:
     if isinstance(value, Made) and value.name == RANGE:
         of_call = value.call.node, value.call.frame
         return evaluator.ask("a number of a range", of_call, lambda: _of_range(evaluator, value.call), NOTHING)
+    if isinstance(value, Made) and value.name == REPEAT:
+        repeated = argument(value.call.node, "object", 0)  # type: ignore[arg-type]
+        return evaluator.find(value.call.part(repeated)) if repeated is not None else NOTHING
     if isinstance(value, Made):
         inner = wrapped(value)
         if inner is None:
@@ -175,8 +179,11 @@ def yielded(evaluator: Evaluator, stream: Stream) -> Found:
     return _one_of(found)
 
 
-def _one_of(found: list[Found]) -> Found:
-    return found[0] if len(found) == 1 else perhaps(found)
+def _one_of(found: list[Found], *, whole: bool = False) -> Found:
+    """One of several; ``whole`` says that it is none but these."""
+    if len(found) == 1:
+        return found[0]
+    return agreed(found) if whole else perhaps(found)
 
 
 def drawn(evaluator: Evaluator, iterated: Expression, target: ast.expr, name: str) -> Found:
