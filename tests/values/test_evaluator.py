@@ -246,15 +246,18 @@ LISTS = {
     "an item by a number of a range": ("rows = [4, 5]\nfor n in range(1, x):\n    ask(rows[n])", "4 or 5"),
     "a value by a number of a range": ("kw = {1: 4, 2: 5}\nfor n in range(1, x):\n    ask(kw[n])", "positive"),
     "an entry under each of some keys": (
-        "kw = {'a': {'n': 4}, 'b': {'n': 5}}\nfor key in ('a', 'b'):\n    ask(kw[key]['n'])", "positive"
+        "kw = {'a': {'n': 4}, 'b': {'n': 5}}\nfor key in ('a', 'b'):\n    ask(kw[key]['n'])",
+        "positive",
     ),
     "an entry under a key that others lack": (
-        "kw = {'a': {'n': 0}, 'b': {'n': 4}}\nfor key in ['b', 'b']:\n    ask(kw[key]['n'])", "4"
+        "kw = {'a': {'n': 0}, 'b': {'n': 4}}\nfor key in ['b', 'b']:\n    ask(kw[key]['n'])",
+        "4",
     ),
     "an entry that is written over": ("kw = {'a': 4, 'b': 4}\nkw[x] = 0\nask(kw[y])", "4 or 0"),
     "what is repeated": ("import itertools\nfor one in itertools.repeat(3):\n    ask(one)", "3"),
     "a number of the repeated": (
-        "from itertools import repeat\nfor a, b in zip(repeat([1, 2], 3), x):\n    ask(a)", "[1, 2]"
+        "from itertools import repeat\nfor a, b in zip(repeat([1, 2], 3), x):\n    ask(a)",
+        "[1, 2]",
     ),
     "the number of an item": ("for i, a in enumerate([2]):\n    ask(i)", "?"),
     "a key of a mapping": ("for key, value in {'a': 1}.items():\n    ask(key)", "'a'"),
