@@ -23,6 +23,7 @@ class A:
 class B(A):
     pass
 """
+SACRED_EX = "from sacred import Experiment\nex = Experiment('a')\n"
 PARSER = "import argparse\np = argparse.ArgumentParser()\n"
 MAPPINGS = {
     "the keys of a mapping": ("ask({'a': 1}.keys())", "?"),
@@ -367,6 +368,29 @@ CALLS = {
 
 CONF = "from omegaconf import OmegaConf\nconf = OmegaConf.load('conf.yaml')\n"
 OPTIONS = {
+    "options put into settings, which have what is no option": (
+        PARSER + "p.add_argument('--out', default='x')\nargs = p.parse_args()\n"
+        "config = {'n': 4, 'out': 'y'}\nconfig.update(vars(args))\nask(config['n'])",
+        "4",
+    ),
+    "options put into settings, of which they say one": (
+        PARSER + "p.add_argument('--n', type=int, default=2)\nargs = p.parse_args()\n"
+        "config = {'n': 4}\nconfig.update(vars(args))\nask(config['n'])",
+        "2 by default",
+    ),
+    "options put into settings, of which one has no name": (
+        PARSER + "p.add_argument(x, default=2)\nargs = p.parse_args()\n"
+        "config = {'n': 4}\nconfig.update(vars(args))\nask(config['n'])",
+        "?",
+    ),
+    "an option in a mapping of all": (
+        PARSER + "p.add_argument('--n', default=2)\noptions = vars(p.parse_args())\nask(options['n'])",
+        "2 by default",
+    ),
+    "options unpacked": (
+        PARSER + "p.add_argument('--n', default=2)\ndef run(n, out=None):\n    ask(n)\nrun(**vars(p.parse_args()))",
+        "2 by default",
+    ),
     "an option that a function of another module adds": (
         (
             "import argparse\nfrom options import add\np = argparse.ArgumentParser()\nadd(p)\nargs = p.parse_args()\n"
@@ -1048,6 +1072,45 @@ ATTRIBUTES = {
 }
 
 
+SACRED = {
+    "an entry of a configuration": (
+        SACRED_EX + "@ex.config\ndef config():\n    n = 4\n@ex.automain\ndef main(n):\n    ask(n)",
+        "4 by default",
+    ),
+    "an entry of a mapping that is changed": (
+        SACRED_EX + "@ex.config\ndef config():\n    kw = {'n': 1}\n    kw['n'] = 4\n"
+        "@ex.main\ndef main(kw):\n    ask(kw['n'])",
+        "4 by default",
+    ),
+    "what is given by hand": (
+        SACRED_EX
+        + "ex.add_config(n=4)\n@ex.capture\ndef load(n):\n    ask(n)\n@ex.automain\ndef main():\n    load(n=2)",
+        "2",
+    ),
+    "before a default": (
+        SACRED_EX + "ex.add_config({'n': 4})\n@ex.capture\ndef load(n=1):\n    ask(n)\n"
+        "@ex.automain\ndef main():\n    load()",
+        "4 by default",
+    ),
+    "of a file": (
+        SACRED_EX + "ex.add_config('settings.yaml')\n@ex.automain\ndef main(n):\n    ask(n)\n--- settings.yaml\nn: 4\n",
+        "4 by default",
+    ),
+    "of another experiment": (
+        SACRED_EX + "other = Experiment('b')\nother.add_config(n=4)\n@ex.automain\ndef main(n):\n    ask(n)",
+        "?",
+    ),
+    "not of the configuration": (
+        SACRED_EX + "ex.add_config(m=4)\n@ex.automain\ndef main(n=1):\n    ask(n)",
+        "1 by default",
+    ),
+    "a method of something else": (
+        "def f():\n    n = 4\n@x.config\ndef g():\n    n = 4\n@x.automain\ndef main(n):\n    ask(n)",
+        "?",
+    ),
+}
+
+
 @pytest.mark.parametrize(("text", "expected"), [*MAPPINGS.values()], ids=MAPPINGS)
 def test_mappings(text: str, expected: str, tmp_path: Path) -> None:
     assert said(text, tmp_path) == expected
@@ -1070,6 +1133,11 @@ def test_calls(text: str, expected: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("text", "expected"), [*OPTIONS.values()], ids=OPTIONS)
 def test_options(text: str, expected: str, tmp_path: Path) -> None:
+    assert said(text, tmp_path) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), [*SACRED.values()], ids=SACRED)
+def test_sacred(text: str, expected: str, tmp_path: Path) -> None:
     assert said(text, tmp_path) == expected
 
 

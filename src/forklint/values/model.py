@@ -308,7 +308,7 @@ class Found:
 NOTHING = Found()
 
 
-MOST_OPTIONS = 8
+MOST_OPTIONS = 24
 """So many answers to one question are kept beside each other."""
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from forklint.project import entries
 from forklint.project.spelling import first_parameter, is_static, takes_class
-from forklint.values import callers, command_line
+from forklint.values import callers, command_line, sacred
 from forklint.values.model import (
     NOTHING,
     Absent,
@@ -95,6 +95,9 @@ def position(function: FunctionFacts, name: str) -> int | None:
 
 def default_of(evaluator: Evaluator, function: FunctionFacts, name: str, *, by_default: bool = False) -> Found:
     """What a parameter holds where it is not given; NOTHING if it must be."""
+    configured = sacred.configured(evaluator, function, name) if function.node.decorator_list else None
+    if configured is not None:
+        return configured
     default = next((value for key, value in entries.of_arguments(function.node.args) if key == name), None)
     scope = function.scope.parent
     if default is None or scope is None:

@@ -10,6 +10,7 @@ from forklint.project.module import FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Function, parameters, statements
 from forklint.project.spelling import is_name
 from forklint.summaries.terms import WORD
+from forklint.values import sacred
 from forklint.values.model import Arguments, Expression, Instance
 
 if TYPE_CHECKING:
@@ -75,7 +76,9 @@ def _meant(evaluator: Evaluator, name: Expression) -> FunctionFacts | None:
 
 
 def gives_the_same(evaluator: Evaluator, mark: Expression) -> bool:
-    """Whether a decorator of the project gives what it is given: it only registers that somewhere."""
+    """Whether a decorator gives what it is given: one of the project that only registers it, or one of Sacred."""
+    if sacred.captures(evaluator, mark):
+        return True
     called = mark.node.func if isinstance(mark.node, ast.Call) else mark.node
     maker = _meant(evaluator, mark.part(called))
     if maker is None:
