@@ -124,6 +124,8 @@ def _patterns(row: Handle) -> Iterator[re.Pattern[bytes]]:
         yield _pattern(row.suffix, *(f".{name}" for name in row.shown_by))
     if row.names:
         yield _pattern(*row.names)
+    if row.keywords:
+        yield _pattern(*row.keywords)
 
 
 @cache
