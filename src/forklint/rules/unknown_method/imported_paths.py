@@ -63,12 +63,25 @@ def is_inner(project: Project, path: Path, target: Path, name: str) -> bool:
     """Whether a module that is imported from the top stands in a package, and is found there only by its scripts.
 
     A file that imports by dots is none of them, and no file means itself: an installed package has the same name. The
-    folder of the whole project is no package of a module below another one, whatever file lies in it.
+    folder of the whole project is no package of a module below another one, whatever file lies in it; nor is one whose
+    own files import the same from the top: programs start there.
     """
     root = root_of(target, name)
     if root == path.parent:
         return target == path or any(one.level for one in project.imports(path))
-    return project.has_file(root / INIT) and not (root == project.root and "." in name)
+    is_package = project.has_file(root / INIT) and not (root == project.root and "." in name)
+    return is_package and name.partition(".")[0] not in _taken_by_programs(project, root)
+
+
+def _taken_by_programs(project: Project, folder: Path) -> frozenset[str]:
+    """What the files of a folder import from its top, unless one of them imports by dots."""
+
+    def find() -> frozenset[str]:
+        imports = [one for path in project.files if path.parent == folder for one in project.imports(path)]
+        by_dots = any(one.level for one in imports)
+        return frozenset() if by_dots else frozenset(one.module.partition(".")[0] for one in imports)
+
+    return project.answer("what programs of a folder import", folder, find, compared=True)
 
 
 def is_part_elsewhere(project: Project, path: Path, written: str) -> bool:
