@@ -28,6 +28,9 @@ LISTS = frozenset({"vars", "dir"})
 """Those that list what it has."""
 AVAILABLE = re.compile(r"has_|HAS_|(?<!is)_available|_AVAILABLE")
 """Words in the test of a branch that is taken only where something exists."""
+WRAPPED = "module"
+WRAPPING = re.compile(r"parallel|distributed|ddp|wrapped", re.IGNORECASE)
+"""An attribute that only what wraps a module has, and words in the test of a branch that is taken for such."""
 LEAVING = frozenset({"sys.exit", "exit", "quit", "os._exit", "pytest.skip"})
 """Calls after which nothing more of the program runs."""
 PARTS = re.compile(r"[A-Za-z][a-z]+|[A-Z]+|\d+")
@@ -228,6 +231,8 @@ def _is_question(test: ast.expr, name: str, words: re.Pattern[str], attribute: s
         if _asks(part, name, "") or (not name and _asks_for_any(part)) or _asks_for_weights(part, attribute):
             return True
         word = last_name(part)
+        if attribute == WRAPPED and WRAPPING.search(word):
+            return True
         if attribute and dotted(part) == f"{name}.{word}" and _parts(word).isdisjoint(_parts(attribute)):
             continue
         if isinstance(part, (ast.Name, ast.Attribute)) and (word == "TYPE_CHECKING" or words.search(word)):

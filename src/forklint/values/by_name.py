@@ -24,6 +24,7 @@ from forklint.values.model import (
     Ref,
     Text,
     Value,
+    agreed,
     perhaps,
 )
 
@@ -114,7 +115,7 @@ def imported(evaluator: Evaluator, source: Expression, function: str) -> Found:
     above, _, start = text.rpartition(".")
     paths = project.resolver.modules_of(source.module.path, above, start) if above else []
     found = map(project.module, paths) if len(paths) <= MOST_NAMES else ()
-    return perhaps(Found(Ref(one)) for one in found if one is not None)
+    return agreed(Found(Ref(one)) for one in found if one is not None)
 
 
 def _absolute(evaluator: Evaluator, source: Expression, name: Value) -> str | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -197,7 +198,8 @@ class Evaluator:
     def member(self, owner: Found, name: str) -> Found:
         """What ``owner.name`` or ``owner["name"]`` holds."""
         if owner.options and name not in owner.stored.entries:
-            return of_each(owner, lambda one: self.member(one, name))
+            having = tuple(one for one in owner.options if not presence.lacks(self, one, name))  # else reading raises
+            return of_each(replace(owner, options=having or owner.options), lambda one: self.member(one, name))
         value = owner.value
         found = NOTHING
         stored = owner.stored.entries.get(name)

@@ -1,4 +1,7 @@
-"""Entries that are asked for only where they are there: ``m[k] if k in m else d`` is what ``m.get(k, d)`` is."""
+"""Entries that are asked for only where they are there: ``m[k] if k in m else d`` is what ``m.get(k, d)`` is.
+
+And whether they surely are not, so that asking raises.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,11 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from forklint.knowledge.loading import names as listed
+from forklint.project.module import Module
 from forklint.project.spelling import is_name
+from forklint.summaries.parts import NAMED
 from forklint.values import calls
-from forklint.values.model import NOTHING, Expression, Found, Made, Setting, Table
+from forklint.values.model import NOTHING, Expression, Found, Made, Ref, Setting, Table
 
 if TYPE_CHECKING:
     from forklint.values.evaluator import Evaluator
@@ -80,3 +85,13 @@ def _takes(node: ast.expr, mapping: ast.expr, key: ast.expr) -> bool:
 
 def _is_same(first: ast.expr, second: ast.expr) -> bool:
     return ast.dump(first) == ast.dump(second)
+
+
+def lacks(evaluator: Evaluator, owner: Found, name: str) -> bool:
+    """Whether a mapping that is written out, or a module, surely has nothing of a name."""
+    value = owner.value
+    if isinstance(value, Ref) and isinstance(value.symbol, Module):
+        summary = evaluator.project.part(value.symbol.path, NAMED, name)
+        return summary is not None and not summary.stars and name not in summary.top.binds
+    is_written = isinstance(value, Table) and value.complete and not value.others and not owner.stored.entries
+    return is_written and name not in value.entries  # type: ignore[union-attr]

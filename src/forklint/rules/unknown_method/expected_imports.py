@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from forklint.project.index import Project
 
 
-COMPILING = re.compile(rb"pyximport")
+COMPILING = re.compile(rb"pyximport|\[\s*[\"']make[\"']|\bsystem\(\s*f?[\"']make\b")
 
 
 def is_expected(project: Project, module: Module, node: ast.Import | ast.ImportFrom) -> bool:
@@ -36,7 +36,7 @@ def is_expected(project: Project, module: Module, node: ast.Import | ast.ImportF
 
 
 def compiles_imports(project: Project, module: Module) -> bool:
-    """Whether a file has what it imports compiled from Cython as it is imported."""
+    """Whether a file has what it imports compiled as it is imported: from Cython, or by ``make``."""
     return project.matches(module.path, COMPILING)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from forklint.members.guards import WRAPPED
 from forklint.members.slips import is_one_slip
 from forklint.records import dataclass
 
@@ -57,7 +58,7 @@ def nearest(wanted: str, known: Iterable[str]) -> Nearest:
     candidates = (name for name in known if not name.startswith("__") and _is_as_public(wanted, name))
     scored = _best(wanted, candidates)
     near = [(score, name) for score, name in scored if score >= ALIKE]
-    if not near:
+    if not near or wanted == WRAPPED:
         return Nearest(())
     best, name = near[0]
     others = [(score, other) for score, other in scored[1:]]
