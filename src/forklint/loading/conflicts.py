@@ -43,6 +43,8 @@ class Conflict:
     """The kinds of machine on which it is."""
     by_default: bool = False
     """Whether it is there unless somebody asks for workers."""
+    in_branch: bool = False
+    """Whether it is there in one of several branches, such as that of distributed training."""
 
     @property
     def where(self) -> str:

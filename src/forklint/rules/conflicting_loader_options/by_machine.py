@@ -8,11 +8,12 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from forklint.knowledge.loader_options import Refusal, refusals
 from forklint.loading.certainty import has_none_by_default
 from forklint.loading.conflicts import Conflict, asks_for, is_expected, is_taken
-from forklint.loading.constants import is_of_kind, is_something
+from forklint.loading.constants import constant_of, is_of_kind, is_something
 from forklint.loading.given import Given
 from forklint.loading.loader_calls import LoaderCall
 from forklint.loading.loaders import Loader, loaders_of
@@ -58,12 +59,22 @@ def _beside_a_default(project: Project, module: Module, loader: Loader) -> Itera
     for refusal in options if not loader.row.prefix and not is_expected(module, loader.call.node) else ():
         found, place = loader.value(refusal.option), _written(loader.option(refusal.option))
         source = loader.option(refusal.beside)
-        beside = names.unless_asked(loader.evaluator, source) if isinstance(source, Expression) else NOTHING
-        if found is None or place is None or found.by_default or not beside.by_default:
+        usual = names.unless_asked(loader.evaluator, source) if isinstance(source, Expression) else NOTHING
+        if found is None or place is None or found.by_default or not is_of_kind(project, found.value, refusal.kind):
             continue
-        is_refused = is_of_kind(project, found.value, refusal.kind) and is_something(project, beside.value)
-        if is_refused and not asks_for(place.scope.node, {refusal.option}):
-            yield _conflict(loader, refusal, place, EVERYWHERE, by_default=True)
+        is_usual = usual.by_default and is_something(project, usual.value)
+        if (is_usual or _is_in_branch(project, loader, refusal)) and not asks_for(place.scope.node, {refusal.option}):
+            conflict = _conflict(loader, refusal, place, EVERYWHERE, by_default=True)
+            yield conflict if is_usual else replace(conflict, in_branch=True)
+
+
+def _is_in_branch(project: Project, loader: Loader, refusal: Refusal) -> bool:
+    """Whether a loader has something else beside in one of several branches, and surely none in another."""
+    beside = loader.value(refusal.beside)
+    if beside is None or not beside.is_all:
+        return False
+    given = [one for one in beside.options if is_something(project, one.value)]
+    return bool(given) and any(constant_of(one.value) is None for one in beside.options)
 
 
 def is_of_program(project: Project, loader: LoaderCall) -> bool:

@@ -34,7 +34,8 @@ class ConflictingLoaderOptions(Rule):
     `**kwargs` of a literal, and reports options with a known value that cannot be combined with the others:
 
     - `persistent_workers`, `prefetch_factor`, `multiprocessing_context` and `timeout` if `num_workers` is 0 or not set;
-    - `shuffle=True` with a `sampler`, also where the loader has one unless an option says otherwise;
+    - `shuffle=True` with a `sampler`, also where the loader has one unless an option says otherwise, or has one only in
+      some branch (info);
     - `shuffle`, `sampler`, `batch_size` and `drop_last` with a `batch_sampler`;
     - `drop_last=True` with `batch_size=None`;
     - `shuffle=True`, `sampler` and `batch_sampler` for an `IterableDataset`;
@@ -158,7 +159,7 @@ class ConflictingLoaderOptions(Rule):
                     message=_message(conflict),
                     cells=cells,
                     chain=tuple(self._chain(module, conflict)),
-                    severity=Severity.INFO if is_latent else Severity.WARNING,
+                    severity=Severity.INFO if is_latent or conflict.in_branch else Severity.WARNING,
                     facts=conflict,
                 )
 
@@ -248,6 +249,8 @@ def _message(conflict: Conflict) -> str:
         count = f"`{row.prefix}num_workers` is {'0' if conflict.beside else 'not set'}"
         count = f"the loader has none {conflict.where}" if conflict.where else count
         reason = f"{refusal.words}, but {count}"
+    elif conflict.in_branch:
+        reason = f"{refusal.words}, which the loader has if another branch is taken"
     elif conflict.by_default:
         reason = f"{refusal.words}, which the loader has unless an option says otherwise"
     return f"`{written}` {reason}: {maker} raises {refusal.error} when it is {refusal.when}"
