@@ -543,6 +543,16 @@ OPTIONS = {
 }
 HYDRA = "import hydra\n@hydra.main(config_path='conf', config_name='main')\ndef main(conf):\n"
 FILES = {
+    "from the top of a disk": (
+        "import yaml\nkw = yaml.safe_load(open('/home/ann/birds/settings/train.yaml'))\nask(kw['n'])\n"
+        "--- conf/train.yaml\nn: 4\n",
+        "4",
+    ),
+    "from the top of a disk, where two are called so": (
+        "import yaml\nkw = yaml.safe_load(open('/home/ann/birds/train.yaml'))\nask(kw['n'])\n"
+        "--- conf/train.yaml\nn: 4\n--- old/train.yaml\nn: 4\n",
+        "?",
+    ),
     "a positive default in a file that is not known": (
         "import yaml\nkw = yaml.safe_load(x)['a']\nask(kw.get('b', {}).get('n', 4))",
         "4 by default",

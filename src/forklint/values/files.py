@@ -72,7 +72,10 @@ def path_of(evaluator: Evaluator, call: Expression) -> Found:
 
 
 def locate(project: Project, importer: Path, text: str) -> Path | None:
-    """The file of settings that a path in the code means: from the root, beside the code, or the only one so named."""
+    """The file of settings that a path in the code means: from the root, beside the code, or the only one so named.
+
+    A path from the top of somebody's disk may end in the name of a file that the project has as well.
+    """
     parts = tuple(part for part in text.replace("\\", "/").split("/") if part not in {"", ".", ".."})
     if not parts or Path(parts[-1]).suffix.lower() not in PRESET_SUFFIXES:
         return None
@@ -80,6 +83,8 @@ def locate(project: Project, importer: Path, text: str) -> Path | None:
     for folder in (project.root, importer.parent):
         if folder.joinpath(*parts) in named:
             return folder.joinpath(*parts)
+    if not named and text.startswith(("/", "~")):
+        named = [path for path in project.presets if path.name == parts[-1]]
     return named[0] if len(named) == 1 else None
 
 
