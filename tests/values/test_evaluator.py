@@ -551,7 +551,7 @@ FILES = {
     "from the top of a disk, where two are called so": (
         "import yaml\nkw = yaml.safe_load(open('/home/ann/birds/train.yaml'))\nask(kw['n'])\n"
         "--- conf/train.yaml\nn: 4\n--- old/train.yaml\nn: 4\n",
-        "?",
+        "yaml.safe_load",
     ),
     "a positive default in a file that is not known": (
         "import yaml\nkw = yaml.safe_load(x)['a']\nask(kw.get('b', {}).get('n', 4))",
