@@ -852,6 +852,18 @@ PARAMETERS = {
     ),
 }
 RETURNED = {
+    "by a function under one of two decorators that change nothing": (
+        "import os\nfrom beartype import beartype\nfrom jaxtyping import jaxtyped\ndef identity(f):\n    return f\n"
+        "checked = jaxtyped(typechecker=beartype) if os.environ.get('CHECK') else identity\n"
+        "@checked\ndef f(n):\n    return n\nask(f(4))",
+        "4",
+    ),
+    "by a function under one of two decorators of which one is not known": (
+        "import os\nfrom x import other\ndef identity(f):\n    return f\n"
+        "checked = other(1) if os.environ.get('CHECK') else identity\n"
+        "@checked\ndef f(n):\n    return n\nask(f(4))",
+        "?",
+    ),
     "in a loop": ("def f():\n    for i in x:\n        return 1\n    return 2\nask(f())", "positive"),
     "in a with": ("def f():\n    with x:\n        return 1\n    return 2\nask(f())", "positive"),
     "in a try": ("def f():\n    try:\n        return 1\n    except E:\n        return 2\nask(f())", "positive"),

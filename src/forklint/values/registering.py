@@ -6,12 +6,13 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeGuard
 
+from forklint.knowledge.starters import iteration
 from forklint.project.module import FunctionFacts, Module
 from forklint.project.scopes import FUNCTIONS, Function, parameters, statements
 from forklint.project.spelling import is_name
 from forklint.summaries.terms import WORD
 from forklint.values import sacred
-from forklint.values.model import Arguments, Expression, Instance
+from forklint.values.model import NOTHING, Arguments, Expression, Found, Instance, Made, Ref
 
 if TYPE_CHECKING:
     from forklint.values.evaluator import Evaluator
@@ -77,7 +78,7 @@ def _meant(evaluator: Evaluator, name: Expression) -> FunctionFacts | None:
 
 def gives_the_same(evaluator: Evaluator, mark: Expression) -> bool:
     """Whether a decorator gives what it is given: one of the project that only registers it, or one of Sacred."""
-    if sacred.captures(evaluator, mark):
+    if sacred.captures(evaluator, mark) or _is_chosen(evaluator, mark):
         return True
     called = mark.node.func if isinstance(mark.node, ast.Call) else mark.node
     maker = _meant(evaluator, mark.part(called))
@@ -87,6 +88,20 @@ def gives_the_same(evaluator: Evaluator, mark: Expression) -> bool:
         return _gives_its_first(maker.node, is_bound=maker.owner is not None)
     inner = (one for one in statements(maker.node.body) if isinstance(one, FUNCTIONS) and _gives(maker.node, one.name))
     return any(_gives_its_first(one, is_bound=False) for one in inner)
+
+
+def _is_chosen(evaluator: Evaluator, mark: Expression) -> bool:
+    """Whether a name stands for one of several such decorators: ``checked = jaxtyped(...) if asked else identity``."""
+    found = evaluator.find(mark) if isinstance(mark.node, ast.Name) else NOTHING
+    known = iteration().transparent_decorators
+
+    def is_transparent(one: Found) -> bool:
+        if isinstance(one.value, Made):
+            return one.value.name in known
+        symbol = one.value.symbol if isinstance(one.value, Ref) else None
+        return isinstance(symbol, FunctionFacts) and _gives_its_first(symbol.node, is_bound=False)
+
+    return bool(found.possible) and (found.known or found.is_all) and all(map(is_transparent, found.possible))
 
 
 def _gives_its_first(function: Function, *, is_bound: bool) -> bool:
