@@ -43,9 +43,9 @@ def may_have(kind: str, name: str, data: bytes) -> bool:
     """Whether a file could have a term of a kind and name, by its bytes."""
     if name == STAR:
         return ALL_OF_IT.search(data) is not None
-    sought = name.encode(errors="surrogateescape")
+    word = name.encode(errors="surrogateescape")
     stands = STANDS.get(kind)
-    return any(stands is None or stands(data, start, start + len(sought)) for start in _places(sought, data))
+    return any(stands is None or stands(data, start, start + len(word)) for start in _places(word, data))
 
 
 def all_terms(summary: Summary | None, data: bytes) -> Terms:
@@ -56,14 +56,14 @@ def all_terms(summary: Summary | None, data: bytes) -> Terms:
     return {BOUND: bound, WORD: words(data)}
 
 
-def _places(sought: bytes, data: bytes) -> Iterator[int]:
+def _places(word: bytes, data: bytes) -> Iterator[int]:
     """Where a word stands, no letter before or behind it; found as bytes, which is ten times faster than a pattern."""
-    start = data.find(sought)
+    start = data.find(word)
     while start >= 0:
-        end = start + len(sought)
+        end = start + len(word)
         if (start == 0 or data[start - 1] not in LETTERS) and (end == len(data) or data[end] not in LETTERS):
             yield start
-        start = data.find(sought, max(end, start + 1))  # no word at all is found everywhere
+        start = data.find(word, max(end, start + 1))  # no word at all is found everywhere
 
 
 def _may_be_bound(data: bytes, start: int, end: int) -> bool:
