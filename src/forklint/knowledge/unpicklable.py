@@ -33,6 +33,8 @@ class Keeper:
     positions: frozenset[int] | None
     attribute: str = "args"
     """The attribute for those that have no name in the call."""
+    copies: frozenset[int] = frozenset()
+    """Indices of the positional arguments of which it holds what is in them, but not them."""
 
     def holds(self, position: int) -> bool:
         """Whether it holds the positional argument that stands at an index."""
@@ -125,7 +127,12 @@ def _keepers() -> dict[str, Keeper]:
         return None if values is None else frozenset(values)
 
     return {
-        name: Keeper(some(row.get("keeps")), some(row.get("positions")), row.get("attribute", Keeper.attribute))
+        name: Keeper(
+            some(row.get("keeps")),
+            some(row.get("positions")),
+            row.get("attribute", Keeper.attribute),
+            frozenset(row.get("copies", ())),
+        )
         for row in _table()["keeper"]
         for name in row["call"]
     }

@@ -335,7 +335,8 @@ class Unpicklable:
     def kept_arguments(self, given: Expression, call: ast.Call, row: Keeper) -> Iterator[Source]:
         """The arguments of a call that its result holds, those of ``**options`` taken apart."""
         for number, argument in enumerate(call.args):
-            if row.holds(number):
+            is_copied = number in row.copies and isinstance(argument, (ast.Dict, ast.List, ast.Set, ast.Tuple))
+            if row.holds(number) or is_copied:
                 yield given.part(argument)
         for keyword in call.keywords:
             if row.keeps is None or keyword.arg in row.keeps:
