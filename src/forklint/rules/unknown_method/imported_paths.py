@@ -74,10 +74,13 @@ def is_inner(project: Project, path: Path, target: Path, name: str) -> bool:
 
 
 def _taken_by_programs(project: Project, folder: Path) -> frozenset[str]:
-    """What the files of a folder import from its top, unless one of them imports by dots."""
+    """What the files of a folder import from its top, unless one of them imports by dots, or it is in a package."""
 
     def find() -> frozenset[str]:
-        imports = [one for path in project.files if path.parent == folder for one in project.imports(path)]
+        if project.has_file(folder.parent / INIT):
+            return frozenset()
+        programs = (path for path in project.files if path.parent == folder and path.name != INIT)
+        imports = [one for path in programs for one in project.imports(path)]
         by_dots = any(one.level for one in imports)
         return frozenset() if by_dots else frozenset(one.module.partition(".")[0] for one in imports)
 

@@ -138,7 +138,7 @@ class Unpicklable:
     def _evaluated(self, given: Expression, depth: int) -> Culprit | None:
         """What is refused in what the expression is found to be, or may be, wherever that is written down."""
         held = (self._held(given, one.value, depth) for one in self.evaluator.find(given).possible)
-        return next(filter(None, held), None)
+        return next((one for one in held if one is not None and one.key not in self._known), None)
 
     def _held(self, given: Expression, value: Abstract, depth: int) -> Culprit | None:
         inner: Iterable[Source] = ()
