@@ -333,7 +333,7 @@ class TestChanges:
 
 
 def run_all(forklint, folder: Path, *options: str) -> CompletedProcess[str]:
-    done = forklint(".", "--preview", "--output-format", "json", *options, cwd=folder, seconds=600)
+    done = forklint(".", "--preview", "--output-format", "json", *options, cwd=folder, timeout=600)
     assert done.returncode == 1, done.stderr
     return done
 

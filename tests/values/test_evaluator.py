@@ -544,13 +544,17 @@ OPTIONS = {
 HYDRA = "import hydra\n@hydra.main(config_path='conf', config_name='main')\ndef main(conf):\n"
 FILES = {
     "from the top of a disk": (
-        "import yaml\nkw = yaml.safe_load(open('/home/ann/birds/settings/train.yaml'))\nask(kw['n'])\n"
-        "--- conf/train.yaml\nn: 4\n",
+        (
+            "import yaml\nkw = yaml.safe_load(open('/home/ann/birds/settings/train.yaml'))\nask(kw['n'])\n"
+            "--- conf/train.yaml\nn: 4\n"
+        ),
         "4",
     ),
     "from the top of a disk, where two are called so": (
-        "import yaml\nkw = yaml.safe_load(open('/home/ann/birds/train.yaml'))\nask(kw['n'])\n"
-        "--- conf/train.yaml\nn: 4\n--- old/train.yaml\nn: 4\n",
+        (
+            "import yaml\nkw = yaml.safe_load(open('/home/ann/birds/train.yaml'))\nask(kw['n'])\n"
+            "--- conf/train.yaml\nn: 4\n--- old/train.yaml\nn: 4\n"
+        ),
         "yaml.safe_load",
     ),
     "a positive default in a file that is not known": (
@@ -853,15 +857,19 @@ PARAMETERS = {
 }
 RETURNED = {
     "by a function under one of two decorators that change nothing": (
-        "import os\nfrom beartype import beartype\nfrom jaxtyping import jaxtyped\ndef identity(f):\n    return f\n"
-        "checked = jaxtyped(typechecker=beartype) if os.environ.get('CHECK') else identity\n"
-        "@checked\ndef f(n):\n    return n\nask(f(4))",
+        (
+            "import os\nfrom beartype import beartype\nfrom jaxtyping import jaxtyped\ndef identity(f):\n    return f\n"
+            "checked = jaxtyped(typechecker=beartype) if os.environ.get('CHECK') else identity\n"
+            "@checked\ndef f(n):\n    return n\nask(f(4))"
+        ),
         "4",
     ),
     "by a function under one of two decorators of which one is not known": (
-        "import os\nfrom x import other\ndef identity(f):\n    return f\n"
-        "checked = other(1) if os.environ.get('CHECK') else identity\n"
-        "@checked\ndef f(n):\n    return n\nask(f(4))",
+        (
+            "import os\nfrom x import other\ndef identity(f):\n    return f\n"
+            "checked = other(1) if os.environ.get('CHECK') else identity\n"
+            "@checked\ndef f(n):\n    return n\nask(f(4))"
+        ),
         "?",
     ),
     "in a loop": ("def f():\n    for i in x:\n        return 1\n    return 2\nask(f())", "positive"),
