@@ -40,6 +40,7 @@ def found(folder: Path, files: dict[str, str], place: str = "show.py") -> list[F
         ("environment.yml", "dependencies:\n  - pytorch=1.7.1=py3.8_cuda11\n"),
         ("pyproject.toml", '[project]\nname = "show"\nversion = "1"\ndependencies = ["torch~=1.10.1"]\n'),
         ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "<1.10"\n'),
+        ("cog.yaml", "build:\n  python_packages:\n    - torch==1.12.0\n"),
         ("Pipfile", '[packages]\ntorch = "==1.8.1"\n'),
         ("training.yaml", "name: training\ndependencies:\n  - pip:\n      - torch==1.0.0\n"),
         ("install.sh", "pip install numpy torch==1.12.0\n"),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 ASKING = (
     *("requirements.txt", "requirement.txt", "requirements-gpu.txt", "requirements_gpu.txt"),
-    *("setup.py", "setup.cfg", "pyproject.toml", "Pipfile", "install.sh", "setup.sh"),
+    *("setup.py", "setup.cfg", "pyproject.toml", "Pipfile", "install.sh", "setup.sh", "cog.yaml"),
 )
 """Files in which a project says which libraries it needs, ..."""
 CONDA, YAML = b"dependencies:", (".yml", ".yaml")
