@@ -104,7 +104,7 @@ class HandleScreen:
             beside = [one for one in self._near(path) if one.parent == path.parent]
             if not any(self._project.matches(one, _any_of(self._table.names)) for one in beside):
                 return False
-            return any(self.openings(one).retained for one in beside) and self._is_near_dataset(path)
+            return self._is_near_dataset(path) and any(self.openings(one).retained for one in beside)
 
         return self._project.answer("opens nearby", path, find, compared=True)
 
