@@ -169,6 +169,28 @@ def rows(folder: Path, **files: str) -> set[tuple[str, int]]:
     return {(path.stem, row) for path, items in found.items() for row, code, _ in items if code == "FKL501"}
 
 
+IMPORTING = "import torch\ntry:\n    import clearml\nexcept ImportError:\n    clearml = None\n"
+"""What tries a library, in a folder that has one called like it."""
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"__init__": IMPORTING},
+        {"__init__": "", "run": IMPORTING, "names": "from .run import clearml"},
+        {"__init__": "", "run": IMPORTING, "../__init__": ""},
+    ],
+    ids=["the package tries it", "a file imports by dots", "the folder is in a package"],
+)
+def test_a_folder_may_be_called_like_the_library_that_it_is_about(tmp_path: Path, files: dict[str, str]) -> None:
+    (tmp_path / "loggers/clearml").mkdir(parents=True)
+    about = {
+        "clearml/__init__": "",
+        "clearml/search": "from clearml import Task\n\ntask = Task.init(project_name='a')\n",
+    }
+    assert not rows(tmp_path, **{f"loggers/{name}": text for name, text in (files | about).items()})
+
+
 @pytest.mark.parametrize(
     "use",
     [

@@ -429,9 +429,9 @@ def test_a_module_is_run_once_for_all_its_settings(tmp_path: Path, monkeypatch: 
     counts = {"runs": 0, "first uses": 0, "statements": 0}
     first_uses, imports, run = loaded._first_uses, Walk._imports, loaded._run
 
-    def counted_first_uses(module):
+    def counted_first_uses(*given):
         counts["first uses"] += 1
-        return first_uses(module)
+        return first_uses(*given)
 
     def counted_run(*given):
         counts["runs"] += 1

@@ -378,6 +378,11 @@ OPTIONS = {
         "config = {'n': 4}\nconfig.update(vars(args))\nask(config['n'])",
         "2 by default",
     ),
+    "options put into settings, of which a default alone says one": (
+        PARSER + "p.set_defaults(n=0)\nargs = p.parse_args()\n"
+        "config = {'n': 4}\nconfig.update(vars(args))\nask(config['n'])",
+        "0 by default",
+    ),
     "options put into settings, of which one has no name": (
         PARSER + "p.add_argument(x, default=2)\nargs = p.parse_args()\n"
         "config = {'n': 4}\nconfig.update(vars(args))\nask(config['n'])",

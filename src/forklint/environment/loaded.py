@@ -91,7 +91,7 @@ def first_use(project: Project, module: Module, definition: Function | ast.Class
         return None
     if definition.decorator_list:
         return definition
-    index = project.answer("first uses", module, lambda: _first_uses(module)).get(definition.name)
+    index = project.answer("first uses", module, lambda: _first_uses(project, module)).get(definition.name)
     return None if index is None else module.tree.body[index]
 
 
@@ -103,7 +103,7 @@ def is_used_behind(
         return False
     if definition.decorator_list:
         return True
-    last = project.answer("last uses", module, lambda: _last_uses(module)).get(definition.name)
+    last = project.answer("last uses", module, lambda: _last_uses(project, module)).get(definition.name)
     top = next((one for one in (statement, *module.above(statement)) if module.parents.get(one) is module.tree), None)
     return last is not None and (top is None or last >= module.tree.body.index(top))  # type: ignore[arg-type]
 
@@ -116,11 +116,11 @@ def is_run(project: Project, module: Module, statement: ast.stmt) -> bool:
 
 def leading_to(project: Project, module: Module) -> dict[str, frozenset[str]]:
     """For each name, the definitions of a module that mention it, or one another that does; "" is the top level."""
-    return project.answer("definitions that lead to names", module, lambda: _find_leading(module))
+    return project.answer("definitions that lead to names", module, lambda: _find_leading(project, module))
 
 
-def _find_leading(module: Module) -> dict[str, frozenset[str]]:
-    mentions = {**_mentions(module), "": {name for one in module.tree.body for name in _names_now(one)}}
+def _find_leading(project: Project, module: Module) -> dict[str, frozenset[str]]:
+    mentions = {**_mentions(project, module), "": {name for one in module.tree.body for name in _names_now(one)}}
     reached: dict[str, set[str]] = {}
     for definition, names in mentions.items():
         waiting, seen = list(names), set[str]()
@@ -133,8 +133,12 @@ def _find_leading(module: Module) -> dict[str, frozenset[str]]:
     return {name: frozenset(definitions) for name, definitions in reached.items()}
 
 
-def _mentions(module: Module) -> dict[str, set[str]]:
+def _mentions(project: Project, module: Module) -> dict[str, set[str]]:
     """The names that each function and class of a module mentions."""
+    return project.answer("names that definitions mention", module, lambda: _find_mentions(module))
+
+
+def _find_mentions(module: Module) -> dict[str, set[str]]:
     mentions: dict[str, set[str]] = {}
     for one in statements(module.tree.body):
         if isinstance(one, (*FUNCTIONS, ast.ClassDef)):
@@ -143,19 +147,19 @@ def _mentions(module: Module) -> dict[str, set[str]]:
     return mentions
 
 
-def _first_uses(module: Module) -> dict[str, int]:
+def _first_uses(project: Project, module: Module) -> dict[str, int]:
     """For each name, the number of the first top-level statement that mentions it or leads to a mention of it."""
-    return _uses(module, enumerate(module.tree.body))
+    return _uses(project, module, enumerate(module.tree.body))
 
 
-def _last_uses(module: Module) -> dict[str, int]:
+def _last_uses(project: Project, module: Module) -> dict[str, int]:
     """The same for the last one."""
-    return _uses(module, reversed(list(enumerate(module.tree.body))))
+    return _uses(project, module, reversed(list(enumerate(module.tree.body))))
 
 
-def _uses(module: Module, numbered: Iterable[tuple[int, ast.stmt]]) -> dict[str, int]:
+def _uses(project: Project, module: Module, numbered: Iterable[tuple[int, ast.stmt]]) -> dict[str, int]:
     """For each name, the number of the first of some statements that mentions it or leads to a mention of it."""
-    mentions = _mentions(module)
+    mentions = _mentions(project, module)
     found: dict[str, int] = {}
     for index, statement in numbered:
         waiting = list(_names_now(statement))

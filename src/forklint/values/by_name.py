@@ -52,8 +52,8 @@ def own_module(evaluator: Evaluator, source: Expression, item: ast.Subscript) ->
 def table_of_names(evaluator: Evaluator, call: Expression, function: str, given: Expression | None) -> Found:
     """What holds the names that ``globals()`` and ``vars(args)`` give: a module, or options; else what is made."""
     found = Found(Ref(call.module)) if function == GLOBALS else evaluator.find(given) if given is not None else NOTHING
-    is_parsed = isinstance(found.value, Made) and found.value.name == command_line.PARSED
-    return found if is_parsed or isinstance(found.value, Ref) else Found(Made(function, call))
+    has_names = isinstance(found.value, Ref) or command_line.is_parsed(found.value)
+    return found if has_names else Found(Made(function, call))
 
 
 def of_any_method(evaluator: Evaluator, source: Expression) -> Found:

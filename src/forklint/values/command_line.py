@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from forklint.knowledge.loading import names as listed
 from forklint.project import entries
@@ -26,6 +26,7 @@ from forklint.values.model import (
     Row,
     Setting,
     Table,
+    Value,
     agreed,
     told,
 )
@@ -72,9 +73,14 @@ def parsed_by_name(evaluator: Evaluator, source: Expression, name: str) -> Found
     return Found(Made(PARSED, source))
 
 
+def is_parsed(value: Value) -> TypeGuard[Made]:
+    """Whether a value is what a parser gives."""
+    return isinstance(value, Made) and value.name == PARSED
+
+
 def is_first_of_known(parsed: Found, index: object) -> bool:
     """Whether an item is the options of ``parse_known_args()``, which gives what is left over as well."""
-    return isinstance(parsed.value, Made) and parsed.value.name == PARSED and index == 0
+    return is_parsed(parsed.value) and index == 0
 
 
 def _dataclasses(call: Expression) -> Found:
@@ -110,7 +116,7 @@ def option(evaluator: Evaluator, owner: Made, name: str) -> Found:
     """What ``args.name`` holds if it is not given on the command line; NOTHING if that is not certain."""
     if owner.name in listed("command_line", "flags"):
         return _flag(evaluator, owner.call.module, name)
-    if owner.name != PARSED:
+    if not is_parsed(owner):
         return NOTHING
     home, project = owner.call.module, evaluator.project
     reached = (path for path in project.graph.reached(home.path) if path != home.path)
@@ -136,8 +142,7 @@ def table(evaluator: Evaluator, owner: Made) -> Table | None:
     adding = [path for path in project.graph.reached(home.path) if path == home.path or _options(project, path)]
     if any(project.matches(path, DYNAMIC) for path in adding) or next(_defaults_at_once(evaluator, home), None):
         return None
-    calls = [call for module in project.modules(adding) for call in _adding(module)]
-    names = [_destination(call) for call in calls]
+    names = [name for module in project.modules(adding) for node in module.nodes for name in _set_by(node)]
     if not all(names):
         return None
     parsed = owner.call.node
@@ -145,10 +150,13 @@ def table(evaluator: Evaluator, owner: Made) -> Table | None:
     return Table({name: owner.call.part(node) for name, node in read.items()})
 
 
-def _adding(module: Module) -> Iterator[ast.Call]:
-    """Give the calls of ``add_argument`` in a module."""
-    calls = (node for node in module.nodes if isinstance(node, ast.Call))
-    return (call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr == "add_argument")
+def _set_by(node: ast.AST) -> Iterator[str]:
+    """Give the options that ``add_argument`` adds or ``set_defaults`` names; "" for one whose name is computed."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr == "add_argument":
+            yield _destination(node)
+        elif node.func.attr == "set_defaults":
+            yield from (key for key, _ in entries.of_call(node))
 
 
 def _defaults_at_once(evaluator: Evaluator, home: Module) -> Iterator[Found]:
@@ -194,13 +202,8 @@ def _find_options(project: Project, path: Path) -> frozenset[str]:
 
 def _added(module: Module, name: str) -> Iterator[Expression]:
     """Give the calls of ``add_argument`` that add an option, and those of ``set_defaults`` that name it."""
-    for node in module.nodes:
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-            continue
-        adds = node.func.attr == "add_argument" and _destination(node) == name
-        sets = node.func.attr == "set_defaults" and any(key == name for key, _ in entries.of_call(node))
-        if adds or sets:
-            yield Expression(module, module.scope_at(node), node)
+    calls = (node for node in module.nodes if isinstance(node, ast.Call) and name in _set_by(node))
+    yield from (Expression(module, module.scope_at(call), call) for call in calls)
 
 
 def _destination(call: ast.Call) -> str:

@@ -186,7 +186,7 @@ class Evaluator:
             return files.table(value)
         if isinstance(value, Instance):
             return objects.fields_given(self, value)
-        if isinstance(value, Made) and value.name == command_line.PARSED:
+        if command_line.is_parsed(value):
             return command_line.table(self, value)
         return value if isinstance(value, Table) else None
 

@@ -77,7 +77,7 @@ def _meant(evaluator: Evaluator, name: Expression) -> FunctionFacts | None:
 
 
 def gives_the_same(evaluator: Evaluator, mark: Expression) -> bool:
-    """Whether a decorator gives what it is given: one of the project that only registers it, or one of Sacred."""
+    """Whether a decorator gives what it is given: it registers that, fills parameters for Sacred, or is so chosen."""
     if sacred.captures(evaluator, mark) or _is_chosen(evaluator, mark):
         return True
     called = mark.node.func if isinstance(mark.node, ast.Call) else mark.node
