@@ -41,11 +41,16 @@ def told(done: subprocess.CompletedProcess[str]) -> Told:
 
 @pytest.fixture
 def replay(forklint, tmp_path: Path) -> Callable[..., Told]:
-    """Run a story's program in a copy of it: ``replay("lmdb_worker", "python", "train.py")``."""
+    """Run a story's program in a copy of it: ``replay("lmdb_worker", "python", "train.py")``.
 
-    def run(story: str, *command: str, options: tuple[str, ...] = ()) -> Told:
+    ``edit`` is a text of the script and what stands in its place in the copy.
+    """
+
+    def run(story: str, *command: str, options: tuple[str, ...] = (), edit: tuple[str, str] = ("", "")) -> Told:
         folder = tmp_path / story
         shutil.copytree(STORIES / story, folder)
+        script = folder / command[-1]
+        script.write_text(script.read_text().replace(*edit, 1))
         (folder / "forklint.toml").write_text("preview = true\n")
         done = forklint("doctor", *options, "--", *command, cwd=folder, env={"PATH": PATH, "TMPDIR": str(tmp_path)})
         assert not list(tmp_path.glob("forklint-*")), "its own folder is gone"
@@ -80,9 +85,20 @@ def test_a_worker_that_reads_a_closed_database(replay) -> None:
     assert "Prove it: forklint verify train.py --select FKL301" in seen.report
 
 
-def test_a_worker_that_was_killed(replay) -> None:
+WAITS = """
+begin = DataLoader.__iter__
+DataLoader.__iter__ = lambda self: (begin(self), __import__("time").sleep(9))[0]
+
+def main():"""
+"""The worker dies while the main process waits for no batch: only the handler of SIGCHLD tells of it."""
+
+
+@pytest.mark.parametrize(
+    "edit", [("", ""), ("def main():", WAITS)], ids=["while a batch is awaited", "at another time"]
+)
+def test_a_worker_that_was_killed(replay, edit: tuple[str, str]) -> None:
     need_torch()
-    seen = replay("mac_preset", "python", "train.py")
+    seen = replay("mac_preset", "python", "train.py", edit=edit)
     assert re.fullmatch(r"DataLoader worker \d \(process N\) was killed by SIGKILL \(killed\).", seen.first)
     assert "FKL603 `torch.ByteStorage` is deprecated" in seen.report
     assert "FKL401 `num_workers` is 2 with the device `mps`" in seen.report
