@@ -21,6 +21,8 @@ class Patches:
     harmless: frozenset[str]
     attached: Mapping[tuple[str, str], frozenset[str]]
     """By package and class."""
+    extended: Mapping[str, str]
+    """The package that adds names to a module of torch, by the module."""
 
     def attached_to(self, base: str) -> frozenset[str]:
         """What objects of a library's class, by its qualified name, get once a program runs."""
@@ -45,5 +47,6 @@ def patches() -> Patches:
     attached = {
         (package, row["base"]): frozenset(row["names"]) for row in table["attached"] for package in row["packages"]
     }
+    extended = {module: row["package"] for row in table["extended"] for module in row["modules"]}
     given, mixed_in, changing, reparametrizing, harmless = (frozenset(table[name]) for name in names)
-    return Patches(given, mixed_in, changing, reparametrizing, harmless, attached)
+    return Patches(given, mixed_in, changing, reparametrizing, harmless, attached, extended)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from forklint.knowledge.starters import Starter, starters
 from forklint.knowledge.unpicklable import senders
@@ -26,10 +26,10 @@ from forklint.sending.screening import launching, names_of_senders, names_of_wha
 from forklint.sending.written import all_written, is_refused, may_be_dataset, may_be_refused, written
 from forklint.starting.methods import asked_by, asked_of, cells_for, forked, set_for
 from forklint.summaries.terms import CALL
-from forklint.values import arguments
+from forklint.values import arguments, files
 from forklint.values.callers import is_super_call
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Arguments, Expression, Frame, Instance, Made
+from forklint.values.model import Arguments, Constant, Expression, Frame, Instance, Made
 from forklint.values.numbers import Workers
 from forklint.values.parameters import source_in
 
@@ -138,11 +138,21 @@ class Sites:
             setup = next((node for node in calls if is_super_call(node)), None)
             if setup is None or self._is_called(facts):
                 continue
-            made = ast.copy_location(ast.Call(ast.copy_location(ast.Name(facts.name), setup), [], []), setup)
-            loader = loader_at(self.project, Expression(module, module.scope, made))
-            if loader is not None and loader.workers.kind is Workers.SOME:
+            made = (
+                loader_at(self.project, Expression(module, module.scope, call)) for call in self._made(facts, setup)
+            )
+            loader = next((one for one in made if one is not None and one.workers.kind is Workers.SOME), None)
+            if loader is not None:
                 sent = self._handed_on(loader, setup, partial(self._where, loader))
                 yield from (one for one in sent if one.source is not None and one.source.module is module)
+
+    def _made(self, facts: ClassFacts, setup: ast.Call) -> Iterator[ast.Call]:
+        """Give calls that would make an object of a class: with its defaults, and as files of settings ask for it."""
+        yield _call(facts.name, {}, setup)
+        for given in files.targets(self._evaluator, frozenset({facts.name})):
+            values = {name: self._evaluator.find(source).value for name, source in given.keywords.items()}
+            known = {name: one.value for name, one in values.items() if isinstance(one, Constant)}
+            yield _call(facts.name, known, setup)
 
     def _is_called(self, facts: ClassFacts) -> bool:
         for other in self.project.modules(self.project.where(CALL, facts.name)):
@@ -336,3 +346,12 @@ def _given(call: ast.Call, positions: Mapping[str, int]) -> Iterator[tuple[str, 
         value = argument(call, name, position)
         if value is not None:
             yield name, value
+
+
+def _call(name: str, given: Mapping[str, Any], place: ast.expr) -> ast.Call:
+    """A call that stands nowhere in the code, at a place of it."""
+    keywords = [ast.keyword(key, ast.Constant(value)) for key, value in given.items()]
+    call = ast.Call(ast.Name(name, ast.Load()), [], keywords)
+    for node in ast.walk(call):
+        ast.copy_location(node, place)
+    return call

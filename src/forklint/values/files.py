@@ -285,38 +285,57 @@ def _placed(setting: Setting, package: str) -> Setting:
 
 # Objects that files describe
 
+NAMED_BESIDE = "_target_"
+"""A class by its name, with what it is given beside it, as Hydra's ``instantiate`` reads it."""
+NAMED, GIVEN = "type", "args"
+"""A class by its name, and the mapping of what it is given: ``getattr(module, c["type"])(**c["args"])``."""
+
 
 def targets(evaluator: Evaluator, words: frozenset[str]) -> list[Arguments]:
-    """What files give to classes that they name with ``_target_``, as Hydra's ``instantiate`` reads it."""
+    """What files give to classes that they name."""
     return [
         given
-        for setting, name in _all_targets(evaluator.project)
+        for setting, name, is_all in _all_targets(evaluator.project)
         if name.rpartition(".")[2] in words
-        if (given := _arguments(setting)) is not None
+        if (given := _arguments(setting, is_all=is_all)) is not None
     ]
 
 
-def _all_targets(project: Project) -> list[tuple[Setting, str]]:
+def _all_targets(project: Project) -> list[tuple[Setting, str, bool]]:
     return project.answer("classes that files name", None, lambda: list(_find_targets(project)))
 
 
-def _find_targets(project: Project) -> Iterator[tuple[Setting, str]]:
+def _find_targets(project: Project) -> Iterator[tuple[Setting, str, bool]]:
+    """Give what is given, the class's name, and whether the file alone gives it."""
     for path in project.presets:
-        if path.suffix.lower() not in {".yaml", ".yml"} or not is_small(project, path):
+        if path.suffix.lower() not in {".yaml", ".yml", ".json"} or not is_small(project, path):
             continue
-        if b"_target_" not in project.data(path):
+        data = project.data(path)
+        if NAMED_BESIDE.encode() not in data and not (NAMED.encode() in data and GIVEN.encode() in data):
             continue
         preset = load(project, path)
         for tree in preset.trees if preset is not None else ():
             for node in tree.walk():
-                named = node.own("_target_") if node.shape is Shape.MAPPING else None
-                if preset is not None and named is not None and isinstance(named.value.value, str):
-                    yield Setting(preset, node, Setting(preset, tree), by_default=True), named.value.value
+                found = _described(node) if node.shape is Shape.MAPPING else None
+                if preset is not None and found is not None:
+                    given, name = found
+                    setting = Setting(preset, given, Setting(preset, tree), by_default=True)
+                    yield setting, name, given is node
 
 
-def _arguments(setting: Setting) -> Arguments | None:
+def _described(node: Node) -> tuple[Node, str] | None:
+    """The mapping of what a class is given, and its name."""
+    beside, named, given = (node.own(key) for key in (NAMED_BESIDE, NAMED, GIVEN))
+    if beside is not None and isinstance(beside.value.value, str):
+        return node, beside.value.value
+    if named is None or given is None or given.value.shape is not Shape.MAPPING:
+        return None
+    return (given.value, named.value.value) if isinstance(named.value.value, str) else None
+
+
+def _arguments(setting: Setting, *, is_all: bool) -> Arguments | None:
     found = table(setting)
     if found is None:
         return None
     own = {name: value for name, value in found.entries.items() if not name.startswith("_")}
-    return Arguments((), own)
+    return Arguments((), own, open=not is_all)

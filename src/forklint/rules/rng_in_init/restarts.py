@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from forklint.datasets.workers import worker_methods
+from forklint.environment.launching import function_of
 from forklint.knowledge.random_streams import Generator
 from forklint.project.index import Project
-from forklint.project.module import ClassFacts
+from forklint.project.module import ClassFacts, Module
+from forklint.project.spelling import last_name
 from forklint.records import dataclass
 from forklint.rules.rng_in_init.drawing import StreamUse, is_attribute, uses
 
+MANY = "workers"
+"""How a name for a number of workers ends."""
+BEGINNING = b"worker_init_fn"
 WORKER = b"worker"
 """A word of every module that starts a generator anew in a worker."""
 
@@ -39,9 +45,10 @@ class Restarts:
         ``__init__`` calls.
         """
         methods = self._methods(facts, attribute, row, first)
+        stored = {self._is_for_workers(module, node) for module, node in self._stored(attribute, row)}
         return Elsewhere(
-            in_workers=self._stored(attribute, row) or any(self._called_for_workers(name) for name in methods),
-            between_epochs=bool(methods),
+            in_workers=True in stored or any(self._called_for_workers(name) for name in methods),
+            between_epochs=bool(methods or stored),
         )
 
     def _methods(self, facts: ClassFacts, attribute: str, row: Generator, first: ast.stmt) -> list[str]:
@@ -59,21 +66,48 @@ class Restarts:
     def _called_for_workers(self, method: str) -> bool:
         return any(self._project.mentioning(f".{method}(", lambda data: WORKER in data))
 
-    def _stored(self, attribute: str, row: Generator) -> bool:
-        """Whether code that speaks of workers sets the attribute on an object from outside, or starts it anew."""
+    def _stored(self, attribute: str, row: Generator) -> Iterator[tuple[Module, ast.AST]]:
+        """Where code of a file that speaks of workers sets the attribute on an object, or starts it anew."""
         named = re.compile(rb"(?:\.\s*|[\"'])%b\b" % re.escape(attribute).encode())
         for module in self._project.mentioning(attribute, lambda data: WORKER in data and named.search(data)):
             for node in module.nodes:
-                if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "setattr":
-                    is_told = len(node.args) > 1 and isinstance(node.args[1], ast.Constant)
-                    if is_told and node.args[1].value == attribute:  # type: ignore[attr-defined]
-                        return True
-                if not isinstance(node, ast.Attribute) or node.attr != attribute:
-                    continue
-                if isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}:
-                    continue
-                above = module.parents[node]
-                restarted = isinstance(above, ast.Attribute) and above.attr in row.restarts
-                if restarted or isinstance(node.ctx, ast.Store):
-                    return True
+                if _is_set_by_name(node, attribute) or _is_anew(module, node, attribute, row):
+                    yield module, node
+
+    def _is_for_workers(self, module: Module, node: ast.AST) -> bool:
+        """Whether the function around a place has to do with one worker, or workers begin with it."""
+        function = function_of(module, node)
+        if function is None:
+            return False
+        if any(_names_a_worker(one) for one in ast.walk(function)):
+            return True
+        name = getattr(function, "name", "")
+        begins = self._project.mentioning(name, lambda data: BEGINNING in data) if name else (module,)
+        return any(
+            isinstance(one, ast.keyword) and one.arg == BEGINNING.decode() and _speaks_of(one.value, function, name)
+            for user in begins
+            for one in user.nodes
+        )
+
+
+def _is_set_by_name(node: ast.AST, attribute: str) -> bool:
+    is_told = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "setattr" and len(node.args) > 1
+    return is_told and getattr(node.args[1], "value", None) == attribute  # type: ignore[attr-defined]
+
+
+def _is_anew(module: Module, node: ast.AST, attribute: str, row: Generator) -> bool:
+    if not isinstance(node, ast.Attribute) or node.attr != attribute:
         return False
+    if isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}:
+        return False
+    above = module.parents[node]
+    return (isinstance(above, ast.Attribute) and above.attr in row.restarts) or isinstance(node.ctx, ast.Store)
+
+
+def _names_a_worker(node: ast.AST) -> bool:
+    name = getattr(node, "id", "") or getattr(node, "attr", "") or (node.arg if isinstance(node, ast.arg) else "")
+    return WORKER.decode() in name.lower() and not name.lower().endswith(MANY)
+
+
+def _speaks_of(value: ast.expr, function: ast.AST, name: str) -> bool:
+    return any(one is function or (name and last_name(one) == name) for one in ast.walk(value))

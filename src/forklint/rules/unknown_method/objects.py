@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from forklint.knowledge.patches import patches
 from forklint.knowledge.torch_api import ApiNames, gone_from
 from forklint.members.attribute_stores import is_assigned_somewhere, is_nowhere
 from forklint.members.guards import is_excused, is_hidden, is_method_excused
@@ -335,6 +336,8 @@ class Objects:
             yield replace(lacking, near=Nearest(()), gone=gone)
 
     def _of_torch(self, module: Module, use: ast.Attribute, owner: ApiNames) -> Lacking | None:
+        if use.attr in patches().given:
+            return None
         wrapped = owner.path in WRAPPERS and self._is_of_a_class(use.attr)
         near = Nearest(()) if wrapped else nearest(use.attr, owner.offered)
         is_gone = gone_from(owner.path, use.attr) is not None

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from forklint.knowledge.patches import patches
 from forklint.knowledge.removed import Gone
 from forklint.knowledge.torch_api import ApiNames, gone_from
 from forklint.loading.conflicts import is_expected
@@ -24,6 +25,7 @@ from forklint.records import dataclass
 from forklint.rules.unknown_method.nearest import Nearest, nearest
 from forklint.rules.unknown_method.torch_aliases import torch_aliases
 from forklint.rules.unknown_method.torch_modules import is_missing, is_module, lacking_module
+from forklint.summaries.terms import WORD
 
 GETATTR = "getattr"
 RAISED = frozenset({"RuntimeError", "Exception", "BaseException"})
@@ -131,6 +133,9 @@ def _plain(
     if is_assigned_somewhere(project, name, here) or is_fallback(module, node):
         return
     if is_chosen_by_version(project, module, node):
+        return
+    extender = patches().extended.get(owner.path)
+    if extender is not None and project.where(WORD, extender):
         return
     gone = gone_from(owner.path, name)
     if gone is not None and gone.raises and not (_is_called(module, node) and not is_expected(module, node, RAISED)):
