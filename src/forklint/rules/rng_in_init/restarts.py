@@ -10,14 +10,13 @@ from forklint.datasets.workers import worker_methods
 from forklint.environment.launching import function_of
 from forklint.knowledge.random_streams import Generator
 from forklint.project.index import Project
-from forklint.project.module import ClassFacts, Module
-from forklint.project.spelling import last_name
+from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.records import dataclass
 from forklint.rules.rng_in_init.drawing import StreamUse, is_attribute, uses
+from forklint.rules.rng_in_init.worker_seeds import GIVEN_AS, given_to
 
 MANY = "workers"
 """How a name for a number of workers ends."""
-BEGINNING = b"worker_init_fn"
 WORKER = b"worker"
 """A word of every module that starts a generator anew in a worker."""
 
@@ -76,18 +75,13 @@ class Restarts:
 
     def _is_for_workers(self, module: Module, node: ast.AST) -> bool:
         """Whether the function around a place has to do with one worker, or workers begin with it."""
+        if any(isinstance(above, ast.keyword) and above.arg == GIVEN_AS for above in module.above(node)):
+            return True
         function = function_of(module, node)
         if function is None:
             return False
-        if any(_names_a_worker(one) for one in ast.walk(function)):
-            return True
-        name = getattr(function, "name", "")
-        begins = self._project.mentioning(name, lambda data: BEGINNING in data) if name else (module,)
-        return any(
-            isinstance(one, ast.keyword) and one.arg == BEGINNING.decode() and _speaks_of(one.value, function, name)
-            for user in begins
-            for one in user.nodes
-        )
+        is_told = any(_names_a_worker(one) for one in ast.walk(function))
+        return is_told or bool(given_to(self._project, FunctionFacts(module, function)))
 
 
 def _is_set_by_name(node: ast.AST, attribute: str) -> bool:
@@ -107,7 +101,3 @@ def _is_anew(module: Module, node: ast.AST, attribute: str, row: Generator) -> b
 def _names_a_worker(node: ast.AST) -> bool:
     name = getattr(node, "id", "") or getattr(node, "attr", "") or (node.arg if isinstance(node, ast.arg) else "")
     return WORKER.decode() in name.lower() and not name.lower().endswith(MANY)
-
-
-def _speaks_of(value: ast.expr, function: ast.AST, name: str) -> bool:
-    return any(one is function or (name and last_name(one) == name) for one in ast.walk(value))
