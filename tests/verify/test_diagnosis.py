@@ -52,6 +52,16 @@ def test_a_worker_is_told_before_its_parent_and_only_once() -> None:
     assert done.status == 1
 
 
+def test_a_worker_s_death_explains_an_error_that_does_not_name_it() -> None:
+    """The main process may hear of the reset pipe before it hears of the worker."""
+    error = "ConnectionResetError: [Errno 104] Connection reset by peer"
+    workers = ({"kind": "worker", "pid": 42, "number": 0}, {"kind": "child-died", "pid": 40, "child": 42, "signal": 9})
+    for records, known in (workers, True), (workers[1:], False):
+        done = diagnose(Seen(1, printed=printed(error), records=records), HERE, [])
+        assert ("worker-killed" in {sign.crash.name for sign in done.explained.signs}) is known
+        assert ("FKL401" in {one.code for one in done.explained.hypotheses}) is known
+
+
 def test_full_shared_memory_is_named() -> None:
     full = Seen(None, "SIGBUS", shm=(MIB, 64 * MIB))
     assert (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
 
-from forklint.crashes.exit_status import described, signal_in
+from forklint.crashes.exit_status import DESCRIPTIONS, described, signal_in
 from forklint.crashes.log_lines import Blocks, lines_at
 from forklint.knowledge.crashes import Crash, Crashes, crashes
 
@@ -152,6 +152,15 @@ def of_signal(signal: str, text: str = "") -> Reading:
     """What is known where nothing but the signal is: a status on the command line, or one that was seen."""
     row = crashes().by_signal.get(signal)
     return Reading((Sign(row, 0, text or described(signal)),)) if row else Reading()
+
+
+def of_worker(signal: str, text: str) -> Reading:
+    """What torch says of a DataLoader worker that a signal ended, where it had no time to.
+
+    Its main process may hear first that a pipe was reset: then it raises an error that names neither worker nor signal.
+    """
+    said = f"DataLoader worker (pid 1) is killed by signal: {DESCRIPTIONS.get(signal, signal).capitalize()}."
+    return Reading(tuple(Sign(row, 0, text) for row in crashes().rows if row.text.match(said)))
 
 
 def _sign(row: Crash, number: int, line: str) -> Sign:

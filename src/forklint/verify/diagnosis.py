@@ -10,7 +10,7 @@ from pathlib import Path
 
 from forklint.crashes.exit_status import SHELL, described, signal_in, signal_of
 from forklint.crashes.hypotheses import Explanation, explain
-from forklint.crashes.reading import NO_CRASH, LogReader, Reading, of_signal
+from forklint.crashes.reading import NO_CRASH, LogReader, Reading, of_signal, of_worker
 from forklint.model import Finding
 from forklint.verify.stuck import PROCESS, Frame, frames_of
 from forklint.verify.watched_command import Seen
@@ -111,6 +111,9 @@ def diagnose(seen: Seen, folder: Path, findings: Sequence[Finding]) -> Diagnosis
     for death in deaths:
         reading |= of_signal(death.signal, str(death))
     reading |= _stacks(seen) | seen.printed
+    for death in deaths:
+        if death.worker is not None:
+            reading |= of_worker(death.signal, str(death))
     if not reading.signs and not seen.stopped_for and not seen.exit_code and not seen.signal:
         reading |= of_signal(NO_CRASH, "exit code 0")
     return Diagnosis(seen, deaths, explain(reading, findings), tuple(_standing(seen, folder)))
