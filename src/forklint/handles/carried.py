@@ -186,6 +186,8 @@ class Handles:
         """Give the handles that statements of a module store on objects that workers get; each handle once."""
         seen: set[Opened] = set()
         for facts in module.classes:
+            if not self.screen.may_carry(Definition(module.path, _number(facts))):
+                continue
             groups: dict[Opened, list[StoredHandle]] = {}
             early = self.opened_early(facts)
             for kept in (*self.kept_by(facts), *early):

@@ -57,6 +57,12 @@ class HandleScreen:
         """Whether a handle may be stored in a file, on an object of a dataset or of what one keeps."""
         return self._project.answer("may store a handle", path, lambda: self._may_store(path), compared=True)
 
+    def may_carry(self, definition: Definition) -> bool:
+        """Whether objects of a class may get a handle, and may come to workers."""
+        if not self._project.owns(definition.path):  # as above
+            return True
+        return definition.number in self._opening_classes(definition.path) and self._datasets.reaches_workers(definition)
+
     def openings(self, path: Path) -> Openings:
         """What a file opens, anywhere in it."""
         return self._project.answer("openings", path, lambda: self._find_openings(path), compared=True)
@@ -146,8 +152,7 @@ class HandleScreen:
         classes = list(self._datasets.classes_in(path))
         if not self._project.owns(path):  # it is ignored: nobody is asked who has to do with it
             return bool(classes or openings.retained)
-        opening = self._opening_classes(path)
-        if any(one.number in opening and self._datasets.reaches_workers(one) for one in classes):
+        if any(map(self.may_carry, classes)):
             return True
         if any(map(self._datasets.is_named_beside_dataset, sorted(self._given(path) | self._keeping(path)))):
             return True
