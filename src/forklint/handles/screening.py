@@ -59,9 +59,10 @@ class HandleScreen:
 
     def may_carry(self, definition: Definition) -> bool:
         """Whether objects of a class may get a handle, and may come to workers."""
-        if not self._project.owns(definition.path):  # as above
+        if not self._project.owns(definition.path):  # it is ignored: nobody is asked who has to do with it
             return True
-        return definition.number in self._opening_classes(definition.path) and self._datasets.reaches_workers(definition)
+        may_open = definition.number in self._opening_classes(definition.path)
+        return may_open and self._datasets.reaches_workers(definition)
 
     def openings(self, path: Path) -> Openings:
         """What a file opens, anywhere in it."""
@@ -150,7 +151,7 @@ class HandleScreen:
     def _may_store(self, path: Path) -> bool:
         openings = self.openings(path)
         classes = list(self._datasets.classes_in(path))
-        if not self._project.owns(path):  # it is ignored: nobody is asked who has to do with it
+        if not self._project.owns(path):
             return bool(classes or openings.retained)
         if any(map(self.may_carry, classes)):
             return True

@@ -32,6 +32,7 @@ ASKED = {
     "torchaudio": re.compile(rb"\btorchaudio" + VERSION),
     "python": re.compile(rb"(?<![\w.-])(?:requires-)?python(?:_requires)?" + VERSION),
     "transformers": re.compile(rb"\btransformers(?:\[[\w, -]*\])?" + VERSION),
+    "datasets": re.compile(rb"(?<![\w.-])datasets(?:\[[\w, -]*\])?" + VERSION),
     "lightning": re.compile(rb"\b(?:pytorch[-_.])?lightning" + VERSION),
 }
 

@@ -30,6 +30,7 @@ COMPANIONS = {
     "torchvision": "torchvision",
     "torchaudio": "torchaudio",
     "transformers": "transformers",
+    "datasets": "datasets",
     "pytorch_lightning": "lightning",
 }
 """Packages of other libraries, and by which name their version is asked for."""

@@ -45,15 +45,16 @@ class UnknownMethod(Rule):
     anywhere in the project.
 
     It also reports modules, functions and methods that torch removed, private ones included, and some of torchvision,
-    torchaudio, transformers and Lightning: `torch._six`, `torchvision.transforms.Scale`, `torchaudio.info`,
-    `transformers.AdamW`, `torch.rfft`, `RNNCellBase.check_forward_input` and others, and `.next()` of an iterator of a
-    `DataLoader`, which torch 1.13 removed. Where nothing is known of what `iter` is called with, it passes for a loader
-    if no class of the project has a method `next`. Calls of functions that torch keeps only to raise an error, such as
-    `torch.symeig`, are reported as well. Nothing of this is reported if the project asks for an older version, which
-    had the name (`torch==1.7.1` in `requirements.txt`, `environment.yml` or another such file).
+    torchaudio, transformers, datasets and Lightning: `torch._six`, `torchvision.transforms.Scale`, `torchaudio.info`,
+    `transformers.AdamW`, `datasets.load_metric`, `torch.rfft`, `RNNCellBase.check_forward_input` and others, and
+    `.next()` of an iterator of a `DataLoader`, which torch 1.13 removed. Where nothing is known of what `iter` is
+    called with, it passes for a loader if no class of the project has a method `next`. Calls of functions that torch
+    keeps only to raise an error, such as `torch.symeig`, are reported as well. Nothing of this is reported if the
+    project asks for an older version, which had the name (`torch==1.7.1` in `requirements.txt`, `environment.yml` or
+    another such file).
 
-    The rule checks files that use torch, and the files of such a project that belong to a package or import another
-    file. If an `except` around several statements hides the error, the severity is info.
+    The rule checks files that use torch or transformers, and files of such a project that are in a package or import
+    another file. If an `except` around several statements hides the error, the severity is info.
 
     ## Why is this bad?
     Python raises the error only when the line runs: after an epoch, or in a worker process, where the traceback is all
@@ -111,10 +112,10 @@ class UnknownMethod(Rule):
     code = "FKL501"
     name = "unknown-method"
     severity = Severity.ERROR
-    tokens = rb"(?:import|from)[ \t]+(?:torch|torchvision|torchaudio|lightning|pytorch_lightning)\b"
-    words = (b"torch", b"lightning")
+    tokens = rb"(?:import|from)[ \t]+(?:torch|torchvision|torchaudio|lightning|pytorch_lightning|transformers)\b"
+    words = (b"torch", b"lightning", b"transformers")
     needs = Needs(reached=words)
-    """Torch or lightning, here or in what is reached; or anywhere, for a file that belongs together with others."""
+    """Torch or what is made for it, here or in what is reached; or anywhere, for a file that belongs with others."""
 
     @cached_property
     def _objects(self) -> Objects:
