@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from itertools import islice
 from pathlib import Path
 
 from forklint.loading.loaders import (
@@ -42,18 +41,6 @@ def doubt_of(project: Project, dataset: ClassFacts) -> str:
 def is_idle(project: Project, dataset: ClassFacts) -> bool:
     """Whether workers surely never get objects of a class: no loader has any, and only this project loads it."""
     return doubt_of(project, dataset) == WITHOUT_WORKERS and not is_in_library(project, dataset.module.path)
-
-
-def is_kept_from_workers(project: Project, dataset: ClassFacts) -> bool:
-    """Whether the project gives other datasets to workers, and never this one: so it is meant to be."""
-    return is_idle(project, dataset) and _has_workers(project)
-
-
-def _has_workers(project: Project) -> bool:
-    def find() -> bool:
-        return any(one.workers.surely_some for one in islice(_loaders_in(project), MOST_ASKED))
-
-    return project.answer("has workers", None, find, compared=True)
 
 
 def _find(project: Project, dataset: ClassFacts) -> str:

@@ -42,10 +42,9 @@ class HandleInInit(Rule):
     own with the setting `handles`.
 
     If one or two loaders of the project use the dataset, the finding names them, with their number of workers and the
-    file that sets it. The severity is info, with the reason, if no loader of the project has workers, if they have
-    workers only when the user asks for them, or in a library that never loads the dataset itself. Nothing is reported
-    if the project loads other datasets with workers, and this one without, or if no loader has workers and the handle
-    belongs to another object or to the program.
+    file that sets it. The severity is info, with the reason, if they have workers only when the user asks for them, or
+    in a library that never loads the dataset itself, or only without workers. Nothing is reported in a project of which
+    no loader gives the dataset to workers.
 
     ## Why is this bad?
     A forked worker inherits the handle and shares its file offset, lock or reader slot with the parent and all other
@@ -154,13 +153,12 @@ class HandleInInit(Rule):
 
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Handles that statements of this module store on objects that workers get."""
-        from forklint.loading.certainty import doubt_of, is_idle, is_kept_from_workers
+        from forklint.loading.certainty import doubt_of, is_idle
         from forklint.rules.handle_in_init.telling import loading_of
 
         for carried in self._handles.carried_from(module):
             cells = self._cells(carried.dataset, partial(_bites, carried))
-            is_own = carried.keeper in self.project.ancestry(carried.dataset).classes
-            if cells and not (is_kept_from_workers if is_own else is_idle)(self.project, carried.dataset):
+            if cells and not is_idle(self.project, carried.dataset):
                 doubt = doubt_of(self.project, carried.dataset)
                 yield Suspect(
                     node=carried.kept[0].statement,
