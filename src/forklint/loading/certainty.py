@@ -51,7 +51,8 @@ def _find(project: Project, dataset: ClassFacts) -> str:
         return project.answer("doubt of any loader", None, lambda: _doubt_of_all(project), compared=True)
     if all(has_none_by_default(one) for one in found):
         return ONLY_WITH_OPTION
-    has_none = never_has_workers(project, dataset) and not _may_be_loaded(project, _met_with(project, dataset))
+    met = met_with(project, dataset.module.path)
+    has_none = never_has_workers(project, dataset) and not _may_be_loaded(project, met)
     return WITHOUT_WORKERS if has_none else ""
 
 
@@ -61,9 +62,8 @@ def _may_be_used(project: Project, dataset: ClassFacts) -> bool:
     return _may_be_loaded(project) or any(project.graph.reaches(one, home) for one in _programs(project, home))
 
 
-def _met_with(project: Project, dataset: ClassFacts) -> frozenset[Path]:
-    """The files that take part in a program that a class takes part in."""
-    home = dataset.module.path
+def met_with(project: Project, home: Path) -> frozenset[Path]:
+    """The files that take part in a program that a file takes part in."""
     find = lambda: project.graph.reached_from(project.graph.reaching([home]))  # noqa: E731 - it is short
     return project.answer("met with a file", home, find, compared=True)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import TYPE_CHECKING, TypeGuard
 
+from forklint.loading.certainty import met_with
 from forklint.members.guards import is_hidden, is_method_excused
 from forklint.members.version_tests import is_chosen_by_version
 from forklint.project.spelling import is_name
@@ -68,19 +69,19 @@ def old_nexts(project: Project, module: Module) -> Iterator[OldNext]:
         if not isinstance(use, ast.Attribute) or call.args or call.keywords:
             continue
         known = _asked_of(project, evaluator, module, use.value)
-        if not _is_enough(project, known) or asks_for_older(project, module.path, REMOVED):
+        if not _is_enough(project, module.path, known) or asks_for_older(project, module.path, REMOVED):
             continue
         if not is_method_excused(module, use) and not is_chosen_by_version(project, module, use):
             yield OldNext(call, use, is_hidden(module, use))
 
 
-def _is_enough(project: Project, known: Certainty) -> bool:
-    """Whether that is enough to call it a loader, in this project."""
+def _is_enough(project: Project, home: Path, known: Certainty) -> bool:
+    """Whether that is enough to call it a loader, in this file."""
     if known in {Certainty.NO, Certainty.YES}:
         return known is Certainty.YES
     if known is Certainty.BY_CALL and any(_defines(project, path) for path in project.where(WORD, NEXT)):
         return False
-    return _has_loaders_alone(project)
+    return _has_loaders_alone(project) and not _meets_other_iterators(project, home)
 
 
 def _asked_of(project: Project, evaluator: Evaluator, module: Module, owner: ast.expr) -> Certainty:
@@ -167,11 +168,15 @@ def _has_loaders_alone(project: Project) -> bool:
     def find() -> bool:
         if not project.where(CALL, "DataLoader") and not project.where(BASE, "DataLoader"):
             return False
-        if any(project.where(IMPORTED, library) for library in OTHER_ITERATORS):
-            return False
         return not any(_defines_both(project, path) for path in project.where(WORD, OF_PYTHON_3))
 
     return project.answer("has loaders of torch alone", None, find, compared=True)
+
+
+def _meets_other_iterators(project: Project, home: Path) -> bool:
+    """Whether a program that a file takes part in imports a library whose iterators have ``next``."""
+    importing = {path for library in OTHER_ITERATORS for path in project.where(IMPORTED, library)}
+    return bool(importing) and not importing.isdisjoint(met_with(project, home))
 
 
 def _defines(project: Project, path: Path) -> bool:
