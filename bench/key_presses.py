@@ -15,6 +15,7 @@ import statistics
 import sys
 import tempfile
 import time
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ LINES = 2_000
 FILES = 5
 PAUSES = (0.08, 0.15, 0.3, 0.8, 2.5)
 """Seconds between key presses, of which one is drawn each time."""
+PLACES = 3
+"""In so many places of each file each statement is typed before figures of memory are compared."""
 
 
 class Typist:
@@ -119,7 +122,7 @@ class Record:
         self._spent: list[float] = []
         self._held: list[float] = []
         self._steady = 0
-        """How many keys were pressed until every statement had been typed into every file."""
+        """How many keys were pressed until every statement had been typed into every file often enough."""
 
     def press(self, typist: Typist, pauses: tuple[float, ...] = PAUSES) -> None:
         """Press a key, wait for the answer, and rest."""
@@ -133,11 +136,13 @@ class Record:
         self._client.settle(self._dice.choice(pauses))
 
     def warm_up(self, typists: list[Typist]) -> None:
-        """Type each statement into each file, as somebody does who hardly pauses."""
-        for typist in typists:
-            for word in WORDS:
-                for _ in range(typist.begin(word)):
-                    self.press(typist, PAUSES[:2])
+        """Type each statement into some places of each file, as somebody does who hardly pauses.
+
+        What a statement asks of the project differs by place; memory that was in use once stays with the process.
+        """
+        for typist, word in product(typists * PLACES, WORDS):
+            for _ in range(typist.begin(word)):
+                self.press(typist, PAUSES[:2])
         self._steady = len(self._held)
 
     def figures(self) -> dict[str, Any]:

@@ -890,7 +890,7 @@ DataLoader(faces, num_workers=cfg['data']['num_workers'])
 data:
   num_workers: 6
 """,
-        "unknown",
+        "6",
     ),
     "yaml, another value set": (
         """\
@@ -923,7 +923,7 @@ data:
   num_workers: 6
   debug: ${data.num_workers}
 """,
-        "unknown",
+        "6",
     ),
     "yaml of which there are two": (
         """\
@@ -936,7 +936,7 @@ data:
 --- old/train.yaml
 a: 1
 """,
-        "unknown",
+        "6",
     ),
     "yaml, unpacked": (
         """\

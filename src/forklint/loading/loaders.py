@@ -12,7 +12,7 @@ from forklint.knowledge.starters import Starter, starters
 from forklint.loading import datasets
 from forklint.loading.rows import PARTIAL, loader_row, partial_of, row_above, rows_above
 from forklint.loading.screening import OWN, loader_names, may_make_loader
-from forklint.loading.settings_by_keys import completed
+from forklint.loading.settings_by_keys import completed, read_there
 from forklint.model import Link
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, CodeLink, FunctionFacts, Module
@@ -129,6 +129,8 @@ class Loader:
         found = self.value(self.row.workers)
         if found is None:
             return WorkerCount(verdict(self.row.workers_default), number=self.row.workers_default)
+        if not any(isinstance(one.value, (Constant, Absent)) or self._number_of(one) for one in found.possible):
+            found = self._by_settings() or found
         number = arithmetic.number_of(found)
         kind = verdict(number)
         if kind is Workers.UNKNOWN and found.in_turn:
@@ -139,6 +141,12 @@ class Loader:
         elif kind is Workers.UNKNOWN:
             return self._by_world(found) if found.is_all else UNKNOWN
         return WorkerCount(kind, found.by_default, found.links, number)
+
+    def _by_settings(self) -> Found | None:
+        """The number that files of settings have for it, where nothing else says it."""
+        source = self.option(self.row.workers)
+        read = read_there(self.evaluator, source) if isinstance(source, Expression) else None
+        return self.evaluator.find(read) if read is not None else None
 
     def _number_of(self, option: Found) -> Number:
         """The number that one of several options means, that of the library where it is not given."""
