@@ -9,9 +9,12 @@ from itertools import pairwise
 from forklint.project.module import Module
 from forklint.project.nodes import end_of, nodes_below, start_of
 from forklint.project.scopes import FUNCTIONS, Binding, Scope, bodies
+from forklint.project.spelling import last_name
 
 BINDING_BLOCKS = (ast.For, ast.AsyncFor, ast.With, ast.AsyncWith)
 """Statements that bind names for their bodies."""
+SUPPRESSING = frozenset({"suppress", "raises", "assertRaises"})
+"""What is called after ``with`` to have an exception end the block, and the program go on."""
 
 
 def values_of(module: Module, scope: Scope, name: ast.Name) -> Iterator[tuple[Scope, ast.expr]]:
@@ -108,8 +111,21 @@ def _is_set_once(scope: Scope, name: str) -> bool:
 
 
 def _is_on_the_way(module: Module, statement: ast.AST, chain: list[ast.AST]) -> bool:
-    """Whether a statement stands in a block that goes on to a place below it."""
-    return isinstance(statement, ast.stmt) and any(node in block_of(module, statement) for node in chain)
+    """Whether a statement stands in a block that goes on to a place below it, the body of ``with`` taken for a part."""
+    if not isinstance(statement, ast.stmt):
+        return False
+    above = module.parents[statement]
+    if isinstance(above, (ast.With, ast.AsyncWith)) and not any(map(_may_suppress, above.items)):
+        goes_on = _is_on_the_way(module, above, chain)
+    else:
+        goes_on = False
+    return goes_on or any(node in block_of(module, statement) for node in chain)
+
+
+def _may_suppress(item: ast.withitem) -> bool:
+    """Whether what stands after ``with`` may end the block early without ending the function."""
+    opened = item.context_expr
+    return isinstance(opened, ast.Call) and last_name(opened.func) in SUPPRESSING
 
 
 def block_of(module: Module, statement: ast.stmt) -> list[ast.stmt]:
