@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from forklint.project.module import FunctionFacts
 from forklint.project.scopes import FUNCTIONS, Kind
-from forklint.project.spelling import text_of
+from forklint.project.spelling import part_read
 from forklint.source.presets.nodes import Node, Shape
 from forklint.summaries.terms import CALL
 from forklint.values import callers, files, names, parameters
@@ -77,7 +77,7 @@ def _is_option(project: Project, name: str) -> bool:
 def _keys(evaluator: Evaluator, given: Expression, hops: int) -> Keys:
     """The keys by which a mapping is read from settings; none if it is read by others, or is something else."""
     node, keys = given.node, []
-    while (step := _step(node)) is not None:
+    while (step := part_read(node)) is not None:
         node, key = step
         keys.append(key)
     if isinstance(node, ast.Name) and node.id in OWN:
@@ -105,16 +105,6 @@ def _by_callers(evaluator: Evaluator, given: Expression) -> list[Expression]:
     found = [one.get(name, parameters.position(function, name)) for one in known.calls]
     seen = [one for one in found if isinstance(one, Expression)]
     return seen if len(seen) == len(found) and not known.escapes else []
-
-
-def _step(node: ast.expr) -> tuple[ast.expr, str] | None:
-    """What an expression reads a part of, and under which key; None if it reads none: ``settings.loader``."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
-        key = text_of(node.args[0])
-        return (node.func.value, key) if key else None
-    if isinstance(node, ast.Subscript):
-        return (node.value, text_of(node.slice)) if text_of(node.slice) else None
-    return (node.value, node.attr) if isinstance(node, ast.Attribute) else None
 
 
 def _nearest(found: list[Setting], home: Path) -> Setting | None:

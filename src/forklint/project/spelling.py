@@ -84,3 +84,13 @@ def first_parameter(function: Method) -> str:
 def in_bytes(text: str) -> bytes:
     """A text as a file would have it; a lone surrogate, which no file has, is found nowhere."""
     return text.encode(errors="surrogatepass")
+
+
+def part_read(node: ast.expr) -> tuple[ast.expr, str] | None:
+    """What an expression reads a part of, and under which key; None if it reads none: ``settings.loader``."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get" and node.args:
+        key = text_of(node.args[0])
+        return (node.func.value, key) if key else None
+    if isinstance(node, ast.Subscript):
+        return (node.value, text_of(node.slice)) if text_of(node.slice) else None
+    return (node.value, node.attr) if isinstance(node, ast.Attribute) else None

@@ -10,7 +10,7 @@ from forklint.knowledge.loading import names as listed
 from forklint.project import entries, scopes
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.nodes import nodes_below
-from forklint.project.spelling import first_parameter, is_name, takes_class
+from forklint.project.spelling import first_parameter, is_name, part_read, takes_class
 from forklint.values import arguments, calls, hyperparameters, items
 from forklint.values import stores as changes
 from forklint.values.assigned import assigned, has_heir_with, has_own
@@ -210,14 +210,19 @@ def _value(
     return whole if called in listed("datasets", "wrappers") else items.written_part(statement.targets[0], whole, name)
 
 
-def kept_as(project: Project, facts: ClassFacts, parameter: str) -> Iterator[tuple[str, ast.stmt]]:
-    """Give the attributes under which a constructor keeps a parameter as it is, ``x or y`` included, and where."""
+def kept_as(project: Project, facts: ClassFacts, parameter: str, key: str = "") -> Iterator[tuple[str, ast.stmt]]:
+    """Give the attributes under which a constructor keeps a parameter as it is, ``x or y`` included, and where.
+
+    With a ``key`` it is that part of the parameter.
+    """
     found = project.method(facts, "__init__")
     if found is None or parameter not in {one.arg for one in scopes.parameters(found[1])}:
         return
     for statement in scopes.statements(found[1].body):
         for attribute, value in entries.stored(statement, first_parameter(found[1])):
-            if is_name(value.values[0] if isinstance(value, ast.BoolOp) else value, parameter):
+            part = value.values[0] if isinstance(value, ast.BoolOp) else value
+            read = part_read(part) if key and part is not None else (part, "")
+            if read is not None and is_name(read[0], parameter) and read[1] == key:
                 yield attribute, statement
 
 

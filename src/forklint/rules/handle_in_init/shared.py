@@ -19,10 +19,10 @@ from forklint.project.index import Project, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import FUNCTIONS, Binding, Kind, Scope, statements
-from forklint.project.spelling import all_arguments, dotted, is_name
+from forklint.project.spelling import all_arguments, dotted, is_class_name, is_name, last_name, part_read
 from forklint.records import dataclass
 from forklint.values.evaluator import Evaluator
-from forklint.values.model import Expression, Instance, Ref
+from forklint.values.model import Expression, Instance, Ref, Table
 from forklint.values.objects import kept_as
 from forklint.values.origins import behind, origins
 
@@ -60,6 +60,8 @@ class _Handed(NamedTuple):
     opened: Opened
     place: Expression
     """The call that opens it, or that of a function which returns it."""
+    key: str = ""
+    """For an entry of a mapping that is the argument: under which key."""
 
 
 class SharedHandles:
@@ -132,16 +134,22 @@ class SharedHandles:
         seen: set[ast.AST] = set()
         for scope, call in self._calls_beside_openers(module):
             called = Expression(module, scope, call)
-            entry = self._entry(called)
-            for argument in all_arguments(call) if entry is not None else ():
-                handed = self._argument(module, scope, argument)
-                if handed is None or handed.place.node in seen or _is_let_go(called, handed):
-                    continue
-                found = next(self._taken(called, argument, handed, MAX_CALLS), None)
-                if found is not None:
-                    seen.add(handed.place.node)
-                    is_here = handed.place.module is module
-                    yield found if is_here else replace(found, statement=module.statement_of(call))
+            for argument in all_arguments(call) if self._entry(called) is not None else ():
+                for handed in self._handles_in(called, argument):
+                    place = handed.place
+                    if place.node in seen or self._is_told_there(called, handed) or _is_let_go(called, handed):
+                        continue
+                    found = next(self._taken(called, argument, handed, MAX_CALLS), None)
+                    if found is not None:
+                        seen.add(place.node)
+                        is_here = place.module is module
+                        yield found if is_here else replace(found, statement=module.statement_of(call))
+
+    def _is_told_there(self, called: Expression, handed: _Handed) -> bool:
+        """Whether the module that opens a handle has the function as well that makes the dataset: it tells of it."""
+        entry, home = self._entry(called), handed.place.module
+        is_function = entry is not None and entry[0] is None
+        return bool(handed.key) and is_function and called.module is not home is entry[1].module  # type: ignore[index]
 
     def _taken(self, called: Expression, argument: ast.expr, handed: _Handed, depth: int) -> Iterator[SharedHandle]:
         """Give what keeps a handle that is an argument of a call: a dataset, or one that the called function makes."""
@@ -150,8 +158,7 @@ class SharedHandles:
             return
         assert isinstance(call, ast.Call)  # noqa: S101 - the callers say so
         dataset, entered = entry
-        keyword = next((one.arg for one in call.keywords if one.value is argument), None)
-        name = keyword or parameter_at(entered, call, argument)
+        name = _parameter(entered, call, argument)
         if dataset is not None:
             found = self._received(dataset, handed, name)
             if found is not None:
@@ -179,21 +186,58 @@ class SharedHandles:
         return (callee, FunctionFacts(init[0].module, init[1])) if init is not None else None
 
     def _calls_beside_openers(self, module: Module) -> Iterator[tuple[Scope, ast.Call]]:
-        """Give the calls in functions that open something, or whose class does, and at module level; few have any."""
+        """Give the calls in functions that open something, or whose class does, and at module level; few have any.
+
+        Of other functions those that make a dataset, in a module that opens something for others.
+        """
+        hands_on = self._handles.screen.openings(module.path).retained
         for scope in module.all_scopes:
             nodes: list[ast.stmt] = []
-            if isinstance(scope.node, FUNCTIONS) and self._opens(FunctionFacts(module, scope.node)):
+            opens = isinstance(scope.node, FUNCTIONS) and self._opens(FunctionFacts(module, scope.node))
+            if isinstance(scope.node, FUNCTIONS) and (opens or hands_on):
                 nodes = scope.node.body
             elif isinstance(scope.node, ast.Module):
                 nodes = [one for one in scope.node.body if not isinstance(one, (*FUNCTIONS, ast.ClassDef))]
-            for statement in nodes:
-                for node in nodes_below(statement):
-                    if isinstance(node, ast.Call) and (node.args or node.keywords):
-                        yield scope, node
+                opens = True
+            for call in (one for statement in nodes for one in nodes_below(statement) if isinstance(one, ast.Call)):
+                if (call.args or call.keywords) and (opens or self._makes_dataset(module, scope, call)):
+                    yield scope, call
+
+    def _makes_dataset(self, module: Module, scope: Scope, call: ast.Call) -> bool:
+        if not is_class_name(last_name(call.func)):
+            return False
+        entry = self._entry(Expression(module, scope, call))
+        return entry is not None and entry[0] is not None
 
     def _opens(self, function: FunctionFacts) -> bool:
         owner = function.owner
         return self._handles.opens(function) or (owner is not None and self._handles.opens(owner))
+
+    def _handles_in(self, called: Expression, argument: ast.expr) -> Iterator[_Handed]:
+        """Give the handle that an argument is, or those that are entries of the mapping that it is."""
+        handed = self._argument(called.module, called.scope, argument)
+        if handed is not None:
+            yield handed
+        elif self._takes_parts(called, argument):
+            held = self._evaluator.find(called.part(argument)).value
+            for key, entry in held.entries.items() if isinstance(held, Table) else ():
+                for place in origins(self._evaluator, entry) if isinstance(entry, Expression) else ():
+                    opened = self._opened(place)
+                    if opened is not None:
+                        yield _Handed(opened, place, key)
+
+    def _takes_parts(self, called: Expression, argument: ast.expr) -> bool:
+        """Whether the constructor of a dataset keeps parts of an argument, or a function hands it to a constructor."""
+        entry, call = self._entry(called), called.node
+        if entry is None or not isinstance(call, ast.Call):
+            return False
+        name = _parameter(entry[1], call, argument)
+        nodes = nodes_below(entry[1].node)
+        if entry[0] is not None:
+            parts = (part_read(one) for one in nodes if isinstance(one, (ast.Subscript, ast.Attribute, ast.Call)))
+            return any(one is not None and is_name(one[0], name) for one in parts)
+        makes = (one for one in nodes if isinstance(one, ast.Call) and is_class_name(last_name(one.func)))
+        return any(is_name(given, name) for one in makes for given in all_arguments(one))
 
     def _argument(self, module: Module, scope: Scope, argument: ast.expr) -> _Handed | None:
         """The handle that an argument plainly is: an opener's call, a part of it by name, or what stands for these."""
@@ -255,7 +299,7 @@ class SharedHandles:
 
     def _received(self, dataset: ClassFacts, handed: _Handed, name: str) -> SharedHandle | None:
         """What a dataset does with a handle that its constructor gets: only ``self.x = parameter`` is followed."""
-        attribute, statement = next(kept_as(self._project, dataset, name), ("", None))
+        attribute, statement = next(kept_as(self._project, dataset, name, handed.key), ("", None))
         place = handed.place
         told = place.module.statement_of(place.node)
         return self._kept(dataset, handed, attribute, told, keeps=statement) if statement is not None else None
@@ -276,6 +320,12 @@ class SharedHandles:
             pickled=not any(leaves_out(method, {name}) for method in pickling_methods(owners)),
             keeps=keeps,
         )
+
+
+def _parameter(entered: FunctionFacts, call: ast.Call, argument: ast.expr) -> str:
+    """The parameter of a function that an argument of a call of it is for."""
+    keyword = next((one.arg for one in call.keywords if one.value is argument), None)
+    return keyword or parameter_at(entered, call, argument)
 
 
 def _is_let_go(called: Expression, handed: _Handed) -> bool:
