@@ -14,7 +14,7 @@ from forklint.machines.programs import mps_only
 from forklint.project.graph import Words, word_test
 from forklint.project.index import Project
 from forklint.project.module import Module
-from forklint.rules.handle_in_init.shared import SharedHandles
+from forklint.rules.handle_in_init.handed_over import HandedOver
 from forklint.values import callers
 from forklint.values.evaluator import Evaluator
 
@@ -84,6 +84,6 @@ def test_what_is_handed_to_no_dataset_is_not_evaluated(tmp_path: Path) -> None:
     )
     made = project(tmp_path, {"reader.py": reader})
     screen = HandleScreen(made, openers({}))
-    shared = SharedHandles(made, Handles(made, screen))
-    assert not list(shared.in_module(module(made, "reader.py")))
+    handed = HandedOver(made, Handles(made, screen))
+    assert not list(handed.in_module(module(made, "reader.py")))
     assert not made.questions.all_of("what an expression holds")

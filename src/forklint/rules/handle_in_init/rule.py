@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from forklint.handles.screening import HandleScreen
     from forklint.knowledge.handles import Handle
     from forklint.project.module import ClassFacts, CodeLink, Module
+    from forklint.rules.handle_in_init.handed_over import HandedOver
     from forklint.rules.handle_in_init.process_wide import ProcessWideHandles
     from forklint.rules.handle_in_init.shared import SharedHandle, SharedHandles
 
@@ -133,6 +134,12 @@ class HandleInInit(Rule):
         return SharedHandles(self.project, self._handles)
 
     @cached_property
+    def _handed_over(self) -> HandedOver:
+        from forklint.rules.handle_in_init.handed_over import HandedOver
+
+        return HandedOver(self.project, self._handles)
+
+    @cached_property
     def _process_wide(self) -> ProcessWideHandles:
         from forklint.rules.handle_in_init.process_wide import ProcessWideHandles
 
@@ -154,7 +161,6 @@ class HandleInInit(Rule):
     def suspects(self, module: Module) -> Iterator[Suspect]:
         """Handles that statements of this module store on objects that workers get."""
         from forklint.loading.certainty import doubt_of, is_idle
-        from forklint.rules.handle_in_init.telling import loading_of
 
         for carried in self._handles.carried_from(module):
             cells = self._cells(carried.dataset, partial(_bites, carried))
@@ -169,7 +175,15 @@ class HandleInInit(Rule):
                     severity=_severity(carried.opened.row, cells, doubt),
                     facts=carried,
                 )
-        for shared in (*self._shared.in_module(module), *self._process_wide.in_module(module)):
+        for finder in (self._shared, self._handed_over, self._process_wide):
+            yield from self._of_others(finder.in_module(module), module)
+
+    def _of_others(self, found: Iterator[SharedHandle], module: Module) -> Iterator[Suspect]:
+        """Handles that datasets use without having opened them."""
+        from forklint.loading.certainty import doubt_of, is_idle
+        from forklint.rules.handle_in_init.telling import loading_of
+
+        for shared in found:
             cells = self._cells(shared.dataset, partial(_bites_shared, shared))
             if cells and not is_idle(self.project, shared.dataset):
                 doubt = doubt_of(self.project, shared.dataset)
