@@ -34,11 +34,11 @@ class HandleInInit(Rule):
     ## What it does
     Follows handles through `__init__`, the methods it calls, base classes, `__post_init__`, `__len__`, lists and dicts
     of handles, and reader objects. It reports the statement that stores a handle that is still open when workers start.
-    It also finds handles that a module or class opens once, that a caller passes in, that belong to a transform, reader
-    or `collate_fn` of a dataset or loader, and handles opened on first use if the program reads the dataset, or calls
-    one of its methods, before it creates the loader. The same goes for handles that a function keeps for the whole
-    process, in a global, on a class or in its cache (`lru_cache`), if the dataset asks for one before workers start and
-    uses it in them. Literal arguments decide which branch of a function is followed.
+    It also finds handles that a module or class opens once, that a caller passes in, alone or in a mapping, that belong
+    to a transform, reader or `collate_fn` of a dataset or loader, and handles opened on first use if the program reads
+    the dataset, or calls one of its methods, before it creates the loader. The same goes for handles that a function
+    keeps for the whole process, in a global, on a class or in its cache (`lru_cache`), if the dataset asks for one
+    before workers start and uses it in them. Literal arguments decide which branch of a function is followed.
     The functions that open handles, and what happens to each kind, are listed in `handles.toml`; a project can add its
     own with the setting `handles`.
 
