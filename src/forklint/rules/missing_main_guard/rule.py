@@ -76,9 +76,9 @@ class MissingMainGuard(Rule):
 
     The number of workers is traced to where it is set: a constant, the default of an option, a field of a settings
     class, a file that the project reads. Where the user names the file (`config["loader"]["num_workers"]`), it counts
-    if all settings files of the project that have this key have a number above zero there. An option with a default above
-    zero counts, since the script fails when it is run without options; the message then says "by default". A number
-    that is only known at run time is not reported.
+    if all settings files of the project that have this key have a number above zero there. An option with a default
+    above zero counts, since the script fails when it is run without options; the message then says "by default". A
+    number that is only known at run time is not reported.
 
     `multiprocessing.parent_process() is None` is no replacement for a guard: it is also true in a child while it
     imports the script (measured with Python 3.10 to 3.13).
