@@ -65,10 +65,10 @@ def main():
 @pytest.mark.parametrize(
     ("body", "severity"),
     [
-        ("options = {'num_workers': 2}; options['num_workers'] = 0; return DataLoader(Words('w'), **options)", "info"),
+        ("options = {'num_workers': 2}; options['num_workers'] = 0; return DataLoader(Words('w'), **options)", ""),
         ("options = {'num_workers': 0}; options['num_workers'] = 2; return DataLoader(Words('w'), **options)", "error"),
-        ("n = 0; loader = DataLoader(Words('w'), num_workers=n); n = 2; return loader", "info"),
-        ("n = 2; n = 0; loader = DataLoader(Words('w'), num_workers=n); return loader", "info"),
+        ("n = 0; loader = DataLoader(Words('w'), num_workers=n); n = 2; return loader", ""),
+        ("n = 2; n = 0; loader = DataLoader(Words('w'), num_workers=n); return loader", ""),
         ("n = 0; n = 2; loader = DataLoader(Words('w'), num_workers=n); return loader", "error"),
     ],
 )
@@ -77,6 +77,7 @@ def test_where_lines_are_broken_means_nothing(tmp_path: Path, body: str, severit
     joined = LOADED.format(body)
     path.write_text(joined, encoding="utf-8")
     linter, report = fresh(path, joined)
-    assert [finding.severity.value for finding in report.findings] == [severity]
+    expected = [severity] if severity else []  # nothing is told of a dataset that is loaded without workers
+    assert [finding.severity.value for finding in report.findings] == expected
     linter.project.replace(path, joined.replace("; ", "\n    ").encode())
-    assert [finding.severity.value for finding in linter.relint(path).findings] == [severity]
+    assert [finding.severity.value for finding in linter.relint(path).findings] == expected

@@ -37,6 +37,7 @@ class Words(Dataset):
 
 OPTIONS = {{"{text}": 1, "num_workers": 0, "prefetch_factor": 2}}
 loader = DataLoader(Words("{text}"), **OPTIONS)
+other = DataLoader(Words("{text}"), num_workers=2)
 """
 CASES = {"escapes": ESCAPES, "markup": MARKUP}
 

@@ -15,6 +15,7 @@ from forklint.loading.loaders import (
 )
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts
+from forklint.project.programs import met_with
 from forklint.project.scopes import FUNCTIONS
 from forklint.project.trials import is_test_file
 from forklint.summaries.terms import CALL, WORD
@@ -60,12 +61,6 @@ def _may_be_used(project: Project, dataset: ClassFacts) -> bool:
     """Whether a loader may get any dataset, or a program of the project has to do with this one."""
     home = dataset.module.path
     return _may_be_loaded(project) or any(project.graph.reaches(one, home) for one in _programs(project, home))
-
-
-def met_with(project: Project, home: Path) -> frozenset[Path]:
-    """The files that take part in a program that a file takes part in."""
-    find = lambda: project.graph.reached_from(project.graph.reaching([home]))  # noqa: E731 - it is short
-    return project.answer("met with a file", home, find, compared=True)
 
 
 def has_none_by_default(loader: Loader) -> bool:

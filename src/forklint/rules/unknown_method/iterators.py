@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import TYPE_CHECKING, TypeGuard
 
-from forklint.loading.certainty import met_with
 from forklint.members.guards import is_hidden, is_method_excused
 from forklint.members.version_tests import is_chosen_by_version
+from forklint.project.programs import met_with
 from forklint.project.spelling import is_name
 from forklint.project.versions import asks_for_older
 from forklint.records import dataclass
