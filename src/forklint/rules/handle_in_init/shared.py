@@ -18,7 +18,6 @@ from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Binding, Kind, Scope, statements
 from forklint.project.spelling import dotted
 from forklint.records import dataclass
-from forklint.values.evaluator import Evaluator
 
 Asked = tuple[Module, ast.expr]
 """A place in a module."""
@@ -49,7 +48,6 @@ class SharedHandles:
     def __init__(self, project: Project, handles: Handles) -> None:
         self._project = project
         self._handles = handles
-        self._evaluator = Evaluator(project)
         self._openers = Openers(project, None, handles.openers)
 
     def in_module(self, module: Module) -> Iterator[SharedHandle]:
