@@ -28,6 +28,9 @@ LAST = frozenset({"__del__", "__exit__", "close", "shutdown", "teardown"})
 MAX_CALLS = 3
 """Through so many calls of functions a handle is followed to the dataset that gets it."""
 
+Entry = tuple[ClassFacts | None, FunctionFacts]
+"""The function that a call enters, with the dataset if that is its constructor."""
+
 
 class _Handed(NamedTuple):
     """A handle that is an argument of a call."""
@@ -59,22 +62,17 @@ class HandedOver:
         seen: set[ast.AST] = set()
         for scope, call in self._calls_beside_openers(module):
             called = Expression(module, scope, call)
-            for argument in all_arguments(call) if self._entry(called) is not None else ():
-                for handed in self._handles_in(called, argument):
+            entry = self._entry(called)
+            for argument in all_arguments(call) if entry is not None else ():
+                for handed in self._handles_in(called, argument, entry):
                     place = handed.place
-                    if place.node in seen or self._is_told_there(called, handed) or _is_let_go(called, handed):
+                    if place.node in seen or _is_told_there(module, handed, entry) or _is_let_go(called, handed):
                         continue
                     found = next(self._taken(called, argument, handed, MAX_CALLS), None)
                     if found is not None:
                         seen.add(place.node)
                         is_here = place.module is module
                         yield found if is_here else replace(found, statement=module.statement_of(call))
-
-    def _is_told_there(self, called: Expression, handed: _Handed) -> bool:
-        """Whether the module that opens a handle has the function as well that makes the dataset: it tells of it."""
-        entry, home = self._entry(called), handed.place.module
-        is_function = entry is not None and entry[0] is None
-        return bool(handed.key) and is_function and called.module is not home is entry[1].module  # type: ignore[index]
 
     def _taken(self, called: Expression, argument: ast.expr, handed: _Handed, depth: int) -> Iterator[SharedHandle]:
         """Give what keeps a handle that is an argument of a call: a dataset, or one that the called function makes."""
@@ -95,7 +93,7 @@ class HandedOver:
                         within = Expression(entered.module, entered.module.scope_at(inner), inner)
                         yield from self._taken(within, given, handed, depth - 1)
 
-    def _entry(self, called: Expression) -> tuple[ClassFacts | None, FunctionFacts] | None:
+    def _entry(self, called: Expression) -> Entry | None:
         """The function that a call enters, with the dataset if that is its constructor; None for any other call."""
         module, scope, call = called.module, called.scope, called.node
         assert isinstance(call, ast.Call)  # noqa: S101 - the callers say so
@@ -138,31 +136,18 @@ class HandedOver:
         owner = function.owner
         return self._handles.opens(function) or (owner is not None and self._handles.opens(owner))
 
-    def _handles_in(self, called: Expression, argument: ast.expr) -> Iterator[_Handed]:
+    def _handles_in(self, called: Expression, argument: ast.expr, entry: Entry) -> Iterator[_Handed]:
         """Give the handle that an argument is, or those that are entries of the mapping that it is."""
         handed = self._argument(called.module, called.scope, argument)
         if handed is not None:
             yield handed
-        elif self._takes_parts(called, argument):
+        elif isinstance(called.node, ast.Call) and _takes_parts(called.node, argument, entry):
             held = self._evaluator.find(called.part(argument)).value
-            for key, entry in held.entries.items() if isinstance(held, Table) else ():
-                for place in origins(self._evaluator, entry) if isinstance(entry, Expression) else ():
+            for key, part in held.entries.items() if isinstance(held, Table) else ():
+                for place in origins(self._evaluator, part) if isinstance(part, Expression) else ():
                     opened = self._opened(place)
                     if opened is not None:
                         yield _Handed(opened, place, key)
-
-    def _takes_parts(self, called: Expression, argument: ast.expr) -> bool:
-        """Whether the constructor of a dataset keeps parts of an argument, or a function hands it to a constructor."""
-        entry, call = self._entry(called), called.node
-        if entry is None or not isinstance(call, ast.Call):
-            return False
-        name = _parameter(entry[1], call, argument)
-        nodes = nodes_below(entry[1].node)
-        if entry[0] is not None:
-            parts = (part_read(one) for one in nodes if isinstance(one, (ast.Subscript, ast.Attribute, ast.Call)))
-            return any(one is not None and is_name(one[0], name) for one in parts)
-        makes = (one for one in nodes if isinstance(one, ast.Call) and is_class_name(last_name(one.func)))
-        return any(is_name(given, name) for one in makes for given in all_arguments(one))
 
     def _argument(self, module: Module, scope: Scope, argument: ast.expr) -> _Handed | None:
         """The handle that an argument plainly is: an opener's call, a part of it by name, or what stands for these."""
@@ -251,6 +236,24 @@ def _parameter(entered: FunctionFacts, call: ast.Call, argument: ast.expr) -> st
     """The parameter of a function that an argument of a call of it is for."""
     keyword = next((one.arg for one in call.keywords if one.value is argument), None)
     return keyword or parameter_at(entered, call, argument)
+
+
+def _takes_parts(call: ast.Call, argument: ast.expr, entry: Entry) -> bool:
+    """Whether the constructor of a dataset reads parts of an argument, or a function hands it to a constructor."""
+    dataset, entered = entry
+    name, nodes = _parameter(entered, call, argument), nodes_below(entered.node)
+    if dataset is not None:
+        parts = (part_read(one) for one in nodes if isinstance(one, (ast.Subscript, ast.Attribute, ast.Call)))
+        return any(one is not None and is_name(one[0], name) for one in parts)
+    makes = (one for one in nodes if isinstance(one, ast.Call) and is_class_name(last_name(one.func)))
+    return any(is_name(given, name) for one in makes for given in all_arguments(one))
+
+
+def _is_told_there(module: Module, handed: _Handed, entry: Entry) -> bool:
+    """Whether a handle in a mapping is told of by the module that opens it: the called function is there, too."""
+    dataset, entered = entry
+    home = handed.place.module
+    return bool(handed.key) and dataset is None and module is not home is entered.module
 
 
 def _is_let_go(called: Expression, handed: _Handed) -> bool:
