@@ -63,7 +63,9 @@ class HandedOver:
         for scope, call in self._calls_beside_openers(module):
             called = Expression(module, scope, call)
             entry = self._entry(called)
-            for argument in all_arguments(call) if entry is not None else ():
+            if entry is None:
+                continue
+            for argument in all_arguments(call):
                 for handed in self._handles_in(called, argument, entry):
                     place = handed.place
                     if place.node in seen or _is_told_there(module, handed, entry) or _is_let_go(called, handed):
