@@ -13,7 +13,7 @@ from forklint.incremental import rows, tables
 from forklint.incremental.rows import FileRow, MalformedError
 from forklint.project.answers import Fact
 from forklint.project.changes import State, changed, changed_searches, state_of
-from forklint.project.searches import Search
+from forklint.project.searches import Content, Search
 from forklint.project.seen import WALKED, Seen, beside, importable
 from forklint.project.top_level import MODULE, TREE
 from forklint.records import dataclass
@@ -119,7 +119,8 @@ class Disk:
         """Take in how a Python file has changed."""
         found.newer.add(path)
         found.facts.update(changed(Path(path), old, new))
-        found.facts.update(changed_searches(Path(path), old.data, new.data, self._sought, self._searches))
+        was, now = Content(old.data), Content(new.data)
+        found.facts.update(changed_searches(Path(path), was, now, self._sought, self._searches))
         for kind in {*old.terms, *new.terms}:
             before, after = old.terms.get(kind, frozenset()), new.terms.get(kind, frozenset())
             found.terms += [(f"{kind}:{name}", path, name in after) for name in before ^ after]

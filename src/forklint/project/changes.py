@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from forklint.project.alignment import Alignment, align
 from forklint.project.answers import Fact
 from forklint.project.nodes import definitions_below
-from forklint.project.searches import Search
+from forklint.project.searches import Content, Search, in_one_only
 from forklint.project.top_level import MODULE, SCREENED, SILENCING, TREE
 from forklint.project.trees import Kept, is_same_tree
 from forklint.records import dataclass
@@ -119,15 +119,15 @@ def _of_statements(name: str, alignment: Alignment | None) -> tuple[Fact, ...]:
 
 
 def changed_searches(
-    path: Path, before: bytes, after: bytes, sought: Iterable[bytes], searches: Iterable[Search]
+    path: Path, before: Content, after: Content, sought: Sequence[bytes], searches: Iterable[Search]
 ) -> Iterator[Fact]:
     """Give the facts of searches for texts and patterns that two contents of a file answer differently."""
-    moved = [text for text in sought if (text in before) != (text in after)]
+    moved = in_one_only(sought, before.data, after.data)
     yield from (("contains", text.decode(errors="surrogateescape")) for text in moved)
     if moved:
         yield SCREENED, str(path)
     for search in searches:
-        if search.finds(before) != search.finds(after):
+        if before.holds(search) != after.holds(search):
             yield matching(path, search)
 
 

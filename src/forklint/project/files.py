@@ -19,7 +19,7 @@ from forklint.project.library import Library
 from forklint.project.questions import Questions
 from forklint.project.resolver import Resolver
 from forklint.project.rests import Encoder
-from forklint.project.searches import Search
+from forklint.project.searches import Content, Search
 from forklint.project.seen import Seen, beside, question
 from forklint.project.top_level import MODULE, SCREENED, SILENCING, TREE
 from forklint.source import discovery, document
@@ -55,6 +55,8 @@ class ProjectFiles:
         self._sought: dict[bytes, None] = {}
         self._searches: dict[str, Search] = {}
         self._searches_of: dict[Path, dict[str, Search]] = {}
+        self._found_in: dict[Path, Content] = {}
+        """Files as an edit left them."""
         """Those that were looked for in each file."""
         self._digests: dict[Path, str] = {}
         self._reported: dict[str, int] = {}
@@ -263,8 +265,11 @@ class ProjectFiles:
 
     def searches_changed(self, path: Path, before: bytes, after: bytes) -> Iterator[Fact]:
         """Give the facts of searches over bytes that a file answers otherwise than before."""
+        was, now = self._found_in.get(path), Content(after)
+        self._found_in[path] = now
+        was = was if was is not None and was.data == before else Content(before)
         searches = self._searches_of.get(path, {})
-        yield from changed_searches(path, before, after, self._sought, searches.values())
+        yield from changed_searches(path, was, now, tuple(self._sought), searches.values())
 
     def shows(self, words: tuple[bytes, ...]) -> bool:
         """Whether any file of the project holds one of these words."""

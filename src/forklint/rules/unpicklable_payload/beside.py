@@ -39,6 +39,7 @@ MAKING = re.compile(
 """What stands in a file that makes something for another one to send; FKL204 asks for one of these words, too."""
 LAMBDA = re.compile(rb"(?<!\bkey=)\blambda\b")
 """One that may be kept: what sorts is only called."""
+LAMBDAS = (b"lambda",)
 BUILTINS = "builtins"
 STATIC = ("staticmethod",)
 """Decorators of a function that pickle finds by the name of its class."""
@@ -110,7 +111,7 @@ def may_make(project: Project, path: Path) -> bool:
     """Whether a file makes something that pickle refuses: a lambda, a local function, an object of the table."""
     if not project.matches(path, MAKING):
         return False
-    return project.matches(path, LAMBDA) or _has_local(project, path) or _has_object(project, path)
+    return project.matches(path, LAMBDA, LAMBDAS) or _has_local(project, path) or _has_object(project, path)
 
 
 def _has_object(project: Project, path: Path) -> bool:
