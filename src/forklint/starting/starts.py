@@ -23,6 +23,7 @@ from forklint.runs.walk import Topic
 from forklint.starting import screening
 from forklint.starting.methods import DEFAULT_METHOD, UNKNOWN, asked_by, asked_of
 from forklint.values import arguments, arithmetic
+from forklint.values.branches import is_asked_for
 from forklint.values.model import Absent, Constant, Expression, Found, Instance, Made, Row, Table, Value
 from forklint.values.numbers import Workers
 from forklint.values.worlds import platforms_of
@@ -226,13 +227,22 @@ class ProcessStarts(Topic):
             yield from self._iterated(iterated)
 
     def _iterated(self, iterated: Found) -> Iterator[Event]:
-        """A loader, or one of several things: where branches made them, each must be one with workers."""
+        """A loader, or one of several things: of those that branches make by default, each must be one with workers."""
         iterable = [one for one in iterated.possible if not _is_empty(one.value)]
         starting = [start for one in iterable if (start := self._start_of(one)) is not None]
+        if iterated.is_all and 0 < len(starting) < len(iterable):
+            iterable = [one for one in iterable if not self._is_asked_for(one.value)]
+            starting = [start for one in iterable if (start := self._start_of(one, usual=True)) is not None]
         if starting and (len(starting) == len(iterable) or not iterated.is_all):
             yield starting[0]
 
-    def _start_of(self, found: Found) -> Starts | None:
+    def _is_asked_for(self, value: Value) -> bool:
+        """Whether only an option of the program has something made, since other branches are taken by default."""
+        call = value.call if isinstance(value, (Made, Instance)) else None
+        return call is not None and is_asked_for(self.evaluator, call)
+
+    def _start_of(self, found: Found, *, usual: bool = False) -> Starts | None:
+        """What a loader starts with workers; ``usual`` if it is the one that is made by default."""
         loader = loader_held(self.project, found.value)
         if loader is None:
             return None
@@ -243,7 +253,7 @@ class ProcessStarts(Topic):
         is_some = count.kind is Workers.SOME or bool(SPAWNING.intersection(platforms))
         if not is_some:
             return None
-        what = f"iterates a {row.name} {'(with workers by default)' if count.by_default else 'with workers'}"
+        what = f"iterates a {row.name} {'(with workers by default)' if usual or count.by_default else 'with workers'}"
         return Starts(what, self._method_of(loader), loader.call, count.links, platforms)
 
     # Start methods

@@ -57,6 +57,22 @@ def is_passed_over(evaluator: Evaluator, function: Expression, statement: ast.st
     return False
 
 
+def is_asked_for(evaluator: Evaluator, place: Expression) -> bool:
+    """Whether an expression stands in a branch of its function, or of its module, that only an option chooses.
+
+    Unless the user of the program gives one, or as the code is written, another branch is taken.
+    """
+    chain = [place.node, *place.module.above(place.node)]
+    for inner, around in pairwise(chain):
+        if around is place.scope.node:
+            break
+        if isinstance(around, ast.If) and inner is not around.test:
+            test = evaluator.find(place.part(around.test)).value
+            if isinstance(test, Constant) and arithmetic.is_true(test) is not (inner in around.body):
+                return True
+    return False
+
+
 def _is_taken(evaluator: Evaluator, read: Expression, binding: Binding, *, unless_asked: bool) -> bool | None:
     """Whether the ``if`` around a binding come to it; None where that is not known, or there are none."""
     module, answer = read.module, None
