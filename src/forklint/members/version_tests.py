@@ -22,16 +22,19 @@ SELF = "self"
 def is_chosen_by_version(project: Project, module: Module, node: ast.AST) -> bool:
     """Whether a node is reached only if the version of torch, or a flag made from it, is as its author expects.
 
-    That is so in a branch, and behind one that leaves the function: ``if IS_NEW: return torch.fft.rfft(x)``.
+    That is so in a branch, behind one that leaves the function, ``if IS_NEW: return torch.fft.rfft(x)``, and behind
+    ``assert torch.__version__ == "0.4"``.
     """
     tests = _Tests(project)
     below, is_inside = node, True
     for above in module.above(node):
         if any(tests.ask_version(module, test) for test in _tests_of(above, below)):
             return True
-        if is_inside and isinstance(below, ast.stmt) and not isinstance(above, ast.Module):
-            earlier = [one for one in block_of(module, below) if start_of(one) < start_of(below)]
-            if any(isinstance(one, ast.If) and _leaves(one) and tests.ask_version(module, one.test) for one in earlier):
+        is_outermost = isinstance(above, ast.Module)
+        if (is_inside or is_outermost) and isinstance(below, ast.stmt):
+            earlier = (one for one in block_of(module, below) if start_of(one) < start_of(below))
+            passed = (_asserted(one) if is_outermost else _asserted(one) or _left_by(one) for one in earlier)
+            if any(test is not None and tests.ask_version(module, test) for test in passed):
                 return True
         is_inside = is_inside and not isinstance(above, FUNCTIONS)
         below = above
@@ -45,6 +48,23 @@ def _tests_of(above: ast.AST, below: ast.AST) -> list[ast.expr]:
     if isinstance(above, ast.BoolOp):
         return [one for one in above.values if one is not below]
     return []
+
+
+def _left_by(statement: ast.stmt) -> ast.expr | None:
+    """The condition of a branch that may leave the block around it."""
+    return statement.test if isinstance(statement, ast.If) and _leaves(statement) else None
+
+
+def _asserted(statement: ast.stmt) -> ast.expr | None:
+    """The condition of an assertion, unless newer versions meet it, too."""
+    return statement.test if isinstance(statement, ast.Assert) and not _is_at_least(statement.test) else None
+
+
+def _is_at_least(test: ast.expr) -> bool:
+    """Whether a condition gives a version at least: ``torch.__version__ >= "1.8"``."""
+    if not isinstance(test, ast.Compare) or len(test.ops) > 1:
+        return False
+    return isinstance(test.ops[0], (ast.Lt, ast.LtE) if isinstance(test.left, ast.Constant) else (ast.Gt, ast.GtE))
 
 
 def _leaves(branch: ast.If) -> bool:
