@@ -16,6 +16,7 @@ from forklint.values.model import Absent, Constant, Expression, Found, Instance,
 from forklint.values.numbers import Positive
 
 FILE = re.compile(r"^--- (\S+)\n", re.MULTILINE)
+MAKER = "from easydict import EasyDict\ndef make():\n    c = EasyDict()\n    c.n = 4\n    return c\n"
 CLASSES = """\
 class A:
     def __init__(self, n=0):
@@ -154,6 +155,14 @@ SETTINGS = {
     "defaults of a file": (
         "from yacs.config import CfgNode as CN\nC = CN()\nC.N = 4\nC.merge_from_file('x.yaml')\nask(C.N)",
         "4 by default",
+    ),
+    "an update by a file that the user names": (
+        "import sys, yaml\nC = {'n': 4}\nC.update(yaml.safe_load(open(sys.argv[1])))\nask(C['n'])",
+        "4 by default",
+    ),
+    "an attribute set by a function, beside one set later": (
+        "from own import make\nC = make()\nC.out = 'x'\nask(C.n)\n--- own.py\n" + MAKER,
+        "4",
     ),
     "an attribute of SimpleNamespace": (
         "from types import SimpleNamespace\nC = SimpleNamespace(n=1)\nC.n = 2\nask(C.n)",

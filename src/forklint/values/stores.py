@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from forklint.knowledge.loading import names as listed
 from forklint.project.module import FunctionFacts, Module
 from forklint.project.nodes import nodes_below, start_of
 from forklint.project.scopes import Binding, Scope
@@ -22,6 +23,7 @@ from forklint.values.model import (
     Either,
     Expression,
     Found,
+    Made,
     Row,
     Setting,
     Source,
@@ -88,7 +90,7 @@ class _Replay:
         self._complete = isinstance(value, (Table, Row)) and value.complete
         self._items: list[Source] = list(value.items) if isinstance(value, Row) else []
         self._others: list[Source] = list(value.others) if isinstance(value, Table) else []
-        self._places: set[ast.AST] = set()
+        self._places: set[ast.AST] = set(found.stored.places)
         self._by_default = found.by_default
 
     def run(self, changes: list[Change]) -> Found:
@@ -196,8 +198,11 @@ class _Replay:
         return Regions(conditions).branches(place), truth.false if is_body else truth.true
 
     def _merge(self, other: Source, place: ast.AST, *, is_sure: bool) -> None:
-        table = self._evaluator.table(other)
-        if table is None or not table.complete:
+        found = self._evaluator.find(other)
+        table = self._evaluator.entries_of(found)
+        if isinstance(found.value, Made) and found.value.name in listed("files", "readers"):
+            self._by_default, self._complete = True, False  # the user of the program names the file
+        elif table is None or not table.complete:
             self._entries, self._complete = {}, False
         for key, source in table.entries.items() if table is not None else ():
             self._set(key, source, place, is_sure=is_sure)

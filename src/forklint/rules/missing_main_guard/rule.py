@@ -39,6 +39,8 @@ IN_CLASS = re.compile(
     re.VERBOSE,
 )
 """A compound statement or a call that stands alone in the body of a class, which runs as the file does."""
+RUNNER = re.compile(r"^\s*(?:import|from)\s+(?:pytest|unittest)\b", re.MULTILINE)
+"""An import of what runs tests."""
 TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
 NAMES_METHODS = re.compile(
     r"""^[ \t]*(?:import[ ](?:torch[.])?multiprocessing\b|from[ ](?:torch[.])?multiprocessing\b
@@ -201,8 +203,11 @@ def _is_test(module: Module) -> bool:
     """Whether pytest, not Python, runs the file: then a child imports pytest's main module."""
     if not TEST_FILE.fullmatch(module.path.name):
         return False
-    text = module.document.text
-    return "def test_" in text or "pytest" in text
+    classes = (one for one in module.tree.body if isinstance(one, ast.ClassDef) and "Test" in one.name)
+    defined = (*module.tree.body, *(method for one in classes for method in one.body))
+    if any(getattr(one, "name", "").startswith("test_") for one in defined):
+        return True
+    return RUNNER.search(module.document.text) is not None
 
 
 def _is_in_package(project: Project, module: Module) -> bool:
