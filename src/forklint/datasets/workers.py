@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from forklint.knowledge.datasets import entries
+from forklint.project.constructors import CONSTRUCTORS
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function
 from forklint.project.spelling import first_parameter, is_name
 
-NOT_IN_WORKERS = frozenset({"__init__", "__post_init__", "__len__", "__del__", "__getstate__", "close", "__repr__"})
+NOT_IN_WORKERS = frozenset({*CONSTRUCTORS, "__len__", "__del__", "__getstate__", "close", "__repr__"})
 
 MAX_CALLS = 3
 """So many calls deep the project's functions are followed from what workers run."""
@@ -24,7 +25,7 @@ Code = Function | ast.Lambda
 Run = tuple[Module, Code]
 """A function that is run, and its module."""
 
-INIT_PATH = ("__init__", "__post_init__", "__len__")
+INIT_PATH = (*CONSTRUCTORS, "__len__")
 """What has run in the parent by the time workers start: a sampler has asked for the length."""
 
 

@@ -7,14 +7,13 @@ from collections.abc import Iterator
 
 from forklint.handles.claims import Claims, claims_of
 from forklint.handles.held import Frame
+from forklint.project.constructors import CONSTRUCTORS
 from forklint.project.module import ClassFacts
 from forklint.project.nodes import nodes_below
 from forklint.project.spelling import first_parameter, is_name
 from forklint.values import arithmetic
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import NOT_KNOWN, Constant, Expression
-
-CONSTRUCTORS = frozenset({"__init__", "__post_init__"})
 
 
 class Conditions:

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from forklint.knowledge.starters import iteration
+from forklint.project.constructors import AFTER_FIELDS
 from forklint.project.index import External, Project
 from forklint.project.module import ClassFacts, FunctionFacts
 from forklint.project.spelling import is_name, is_static, last_name, takes_class
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 
 Callee = tuple[FunctionFacts, Instance | None]
 """A function, and the object that it is a method of."""
-AFTER_FIELDS = "__post_init__"
-"""What a constructor calls that is made of fields; they are not its arguments."""
 BOUND_TO_NOTHING = frozenset({"classmethod", "staticmethod"})
 COLLECTING = (ast.Starred, ast.List, ast.Tuple, ast.ListComp, ast.GeneratorExp)
 """What coroutines are collected in before they are handed on."""
@@ -77,7 +76,7 @@ def entered(topic: Topic, call: Expression, symbol: Symbol | None) -> Iterator[E
         running = runs(topic.evaluator, one)
         if running in {Running.AT_ONCE, Running.PERHAPS} or (running is Running.AWAITED and _is_awaited(call)):
             made = Instance(symbol, given, call) if isinstance(symbol, ClassFacts) else receiver
-            own = kept.then(given) if one.node.name != AFTER_FIELDS else NOT_KNOWN
+            own = kept.then(given) if one.node.name not in AFTER_FIELDS else NOT_KNOWN
             frame = Frame(one, own, made, call.frame)
             yield Entry(one, frame, len(found) == 1 and running is not Running.PERHAPS)
         elif running is Running.BY_OTHERS:
@@ -121,8 +120,8 @@ def _bound_elsewhere(evaluator: Evaluator, function: Expression) -> Iterator[Cal
 
 def _constructor(evaluator: Evaluator, facts: ClassFacts) -> Callee | None:
     """What of the project runs when an object of a class is made."""
-    is_of_fields = objects.is_made_of_fields(evaluator, facts)
-    return method(evaluator.project, Instance(facts), AFTER_FIELDS if is_of_fields else "__init__")
+    names = AFTER_FIELDS if objects.is_made_of_fields(evaluator, facts) else ("__init__",)
+    return next(filter(None, (method(evaluator.project, Instance(facts), name) for name in names)), None)
 
 
 def _with_nothing(found: Callee | None) -> Iterator[tuple[Callee, Arguments]]:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from forklint.project.constructors import CONSTRUCTORS
 from forklint.project.index import Project
 from forklint.summaries import parts
 from forklint.summaries.summary import STAR, Import, Scope, Summary
@@ -28,7 +29,7 @@ BY_TEXT = "getattr"
 COMMON = frozenset([*dir(builtins), "self", "cls"]) - IMPORTING - {BY_TEXT}
 """Names of nothing that a project defines, or it would be no project that people write."""
 QUIET = "definitions that reach nothing that is sought"
-MAKING = ("__new__", "__init__", "__post_init__")
+MAKING = ("__new__", *CONSTRUCTORS)
 """The methods that run when an object is made ..."""
 UNNAMED = ("__call__", "__enter__", "__exit__", "__getitem__", "__iter__", "__len__", "__next__")
 """... and those that these may run without a name."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forklint.knowledge.loading import names as listed
+from forklint.project.constructors import CONSTRUCTORS
 from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
@@ -41,8 +42,6 @@ MOST_MODULES = 50
 """In so many modules a name is looked for; one that stands in more is too common to tell who is meant."""
 MOST_CALLS = 30
 """So many calls of one function are compared; one with more, or in a class that more inherit from, is for many uses."""
-
-CONSTRUCTORS = frozenset({"__init__", "__post_init__"})
 
 
 @dataclass(frozen=True)

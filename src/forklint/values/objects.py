@@ -285,13 +285,18 @@ def is_made_of_fields(evaluator: Evaluator, facts: ClassFacts) -> bool:
 def field_names(evaluator: Evaluator, facts: ClassFacts) -> list[str]:
     """The fields of a class, in the order in which its constructor takes them."""
     owners = reversed(evaluator.project.ancestry(facts).classes)
-    names = [
-        statement.target.id
-        for owner in owners
-        for statement in owner.node.body
-        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
-    ]
-    return list(dict.fromkeys(names))
+    lines = ((owner, statement) for owner in owners for statement in owner.node.body)
+    return list(dict.fromkeys(name for owner, line in lines if (name := _field_in(evaluator, owner, line))))
+
+
+def _field_in(evaluator: Evaluator, owner: ClassFacts, line: ast.stmt) -> str:
+    """The name of the field that a line of a class is: ``size: int``, and with attrs also ``size = attr.ib()``."""
+    target: ast.expr | None = None
+    if isinstance(line, ast.AnnAssign):
+        target = line.target
+    elif isinstance(line, ast.Assign) and is_field(evaluator, Expression(owner.module, owner.scope, line.value)):
+        target = line.targets[0]
+    return target.id if isinstance(target, ast.Name) else ""
 
 
 def _field(evaluator: Evaluator, owner: Instance, name: str) -> Found:

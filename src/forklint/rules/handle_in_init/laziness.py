@@ -9,6 +9,7 @@ from functools import cached_property
 from forklint.datasets.workers import attributes_read
 from forklint.handles.carried import PICKLING, Carried
 from forklint.project.bindings import block_of
+from forklint.project.constructors import constructor_in
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
@@ -93,7 +94,7 @@ class _Planner:
         getstate = self._owner.methods.get("__getstate__")
         forgets = tuple(self._forgets(getstate)) if getstate else ()
         self._check_strings(forgets)
-        anchor = self._owner.methods.get("__init__") or self._owner.methods.get("__post_init__")
+        anchor = constructor_in(self._owner.methods)
         self._check_position(anchor)
         if reopening.handed_on(self._path, self._attribute, self._carried.opened.row):
             raise NotLazyError("the constructor stores an object that uses it")

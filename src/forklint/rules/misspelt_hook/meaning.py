@@ -7,6 +7,7 @@ from functools import cache
 
 from forklint.knowledge.hooks import hooks, meant_keywords, words
 from forklint.members.slips import is_one_slip
+from forklint.project.constructors import AFTER_FIELDS
 
 ENDS = 3
 """So many letters at either end of a long name find those that are near."""
@@ -72,7 +73,7 @@ def _by_ends() -> dict[tuple[int, str], tuple[str, ...]]:
 def _real() -> frozenset[str]:
     """The special names that Python and torch know."""
     kinds = [value for value in vars(builtins).values() if isinstance(value, type)]
-    return frozenset().union(*map(vars, kinds)) | frozenset(hooks()) | {"__aiter__", "__post_init__"}
+    return frozenset().union(*map(vars, kinds)) | frozenset(hooks()) | {"__aiter__", *AFTER_FIELDS}
 
 
 def meant_by(name: str, known: frozenset[str]) -> str:

@@ -11,6 +11,7 @@ from forklint.datasets.workers import attributes_read, init_path, with_called, w
 from forklint.handles.carried import leaves_out, pickling_methods
 from forklint.knowledge.random_streams import worker_words
 from forklint.loading.loaders import never_has_workers
+from forklint.project.constructors import CONSTRUCTORS, constructor_in
 from forklint.project.entries import stored
 from forklint.project.guard import may_be_guarded
 from forklint.project.index import Project, Value
@@ -95,7 +96,7 @@ class KeptGenerators:
             if made is not None and len(bindings) == 1:
                 statement = facts.module.statement_of(bindings[0].node)
                 yield from self._judged(facts, _Kept(bindings[0].name, made, statement))
-        init = facts.methods.get("__init__") or facts.methods.get("__post_init__")
+        init = constructor_in(facts.methods)
         if init is None:
             return
         stored = {method: self._stored(facts, method) for method in (init, *_called_by(facts, init))}
@@ -119,7 +120,7 @@ class KeptGenerators:
         """What a method of a class keeps that the constructor of a class which inherits from it surely calls."""
         heirs = list(self._project.subclasses(facts))
         for method in facts.methods.values() if heirs else ():
-            if method.name in {"__init__", "__post_init__"} or method.decorator_list:
+            if method.name in CONSTRUCTORS or method.decorator_list:
                 continue
             found = [(*one, made) for *one, made in self._stored(facts, method) if made is not None]
             users = [one for one in heirs if begins_with(self._project, one, facts, method)] if found else []

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from forklint.datasets.workers import worker_methods
 from forklint.environment.launching import function_of
 from forklint.knowledge.random_streams import Generator
+from forklint.project.constructors import CONSTRUCTORS
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.records import dataclass
@@ -57,7 +58,7 @@ class Restarts:
             name
             for owner in self._project.ancestry(facts).classes
             for name, method in owner.methods.items()
-            if method not in known and name not in {"__init__", "__post_init__"}
+            if method not in known and name not in CONSTRUCTORS
             for use, node in uses(owner.module, method, is_attribute(attribute, "self"), row)
             if use is StreamUse.RESTARTS and owner.module.statement_of(node) is not first
         ]

@@ -12,6 +12,7 @@ from forklint.handles.carried import leaves_out, pickling_methods
 from forklint.handles.shapes import CONTAINER_METHODS
 from forklint.knowledge.unpicklable import keeper, refused
 from forklint.project.bindings import block_of
+from forklint.project.constructors import AFTER_FIELDS
 from forklint.project.entries import stored
 from forklint.project.index import External
 from forklint.project.module import ClassFacts, FunctionFacts
@@ -24,7 +25,7 @@ from forklint.runs.calls import callee, method
 from forklint.values import arguments, objects
 from forklint.values.branches import is_passed_over
 from forklint.values.callers import handed_up, is_super_call
-from forklint.values.model import NO_ARGUMENTS, Arguments, Expression, Frame, Instance
+from forklint.values.model import NO_ARGUMENTS, NOT_KNOWN, Arguments, Expression, Frame, Instance
 from forklint.values.taken import mapping_set_by
 
 if TYPE_CHECKING:
@@ -157,6 +158,13 @@ class Objects:
             yield from self._run(Frame(found[0], made, owner, given.frame), owner, depth, {found[0].node})
         else:
             yield from self._given_to_base(owner, made, depth)
+            yield from self._after_fields(owner, given, depth)
+
+    def _after_fields(self, owner: Instance, given: Expression, depth: int) -> Iterator[Culprit]:
+        """What an object of fields keeps once these have their values."""
+        for one in (method(self._project, owner, name) for name in AFTER_FIELDS):
+            if one is not None:
+                yield from self._run(Frame(one[0], NOT_KNOWN, owner, given.frame), owner, depth, {one[0].node})
 
     def _given_to_base(self, owner: Instance, made: Arguments, depth: int) -> Iterator[Culprit]:
         """What a base outside the project keeps of the arguments, or an object of its fields."""
