@@ -55,13 +55,13 @@ def _come_to(project: Project, module: Module, stop: ast.stmt | None, end: Posit
     """A program that has come to a statement: where that stands in the module's body, as the one whole run has."""
     if stop is None or module.parents.get(stop) is module.tree:
         whole = project.answer("whole runs", module, lambda: _run(project, module, END, 1))
-        return whole.come_to(end, budget_for(project, module.tree, number, STEPS_PER_FILE))
+        return whole.come_to(end, budget_for(project, module, number, STEPS_PER_FILE))
     return _run(project, module, end, number)
 
 
 def _run(project: Project, module: Module, end: Position, number: int) -> Program:
     topic = Readers(project)
-    program = Program(topic, budget_for(project, module.tree, number, STEPS_PER_FILE), module, role=Role.PREFIX)
+    program = Program(topic, budget_for(project, module, number, STEPS_PER_FILE), module, role=Role.PREFIX)
     program.play(trace_of_module(topic, module.path), until=end)
     return program
 
@@ -69,7 +69,7 @@ def _run(project: Project, module: Module, end: Position, number: int) -> Progra
 def program_before_import(project: Project, module: Module, path: Path, number: int) -> Program | None:
     """A program, one of a ``number``, that has come to the import of a file; None if it is not seen to get there."""
     topic = Readers(project)
-    budget = budget_for(project, module.tree, number, STEPS_PER_FILE)
+    budget = budget_for(project, module, number, STEPS_PER_FILE)
     program = Program(topic, budget, module)
     program.goal = path
     program.play(trace_of_module(topic, module.path))

@@ -91,7 +91,7 @@ class _Finder:
             if not forks and any(True for _ in self._wanted(event)):
                 forks.append(event)
 
-        budget = budget_for(self._project, self._module.tree, number)
+        budget = budget_for(self._project, self._module, number)
         trace = trace_of_module(self._topic, self._module.path)
         Program(self._topic, budget, met=note).play(trace)
         if forks:
@@ -104,7 +104,7 @@ class _Finder:
 
     def from_program(self, home: Module, number: int) -> None:
         """Follow another module as the script that comes to this one, as one of a ``number`` of programs."""
-        budget = budget_for(self._project, home.tree, number)
+        budget = budget_for(self._project, home, number)
         Program(self._topic, budget, home, met=self._met).play(trace_of_module(self._topic, home.path))
 
     def _met_in_function(self, event: Event, program: Program) -> None:

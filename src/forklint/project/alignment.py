@@ -108,6 +108,8 @@ def _common(was: Sequence[ast.stmt], now: Sequence[ast.stmt], kept: Kept | None)
 
 def _matched(was: Sequence[ast.stmt], now: Sequence[ast.stmt]) -> Pairs:
     """Statements that are the same, each further down than the one before it."""
+    if len(was) <= 1 and len(now) <= 1:
+        return []  # the one differs, or it would be among those at the beginning
     where: dict[tuple[object, ...], list[int]] = {}
     for number, one in enumerate(was):
         where.setdefault(shape(one), []).append(number)

@@ -171,6 +171,11 @@ class Module:
         self._read(TREE)
         return self._nodes
 
+    @property
+    def weight(self) -> int:
+        """How many nodes it has, for a budget that grows with them; no answer rests on it."""
+        return len(self._nodes)
+
     @cached_property
     def _nodes(self) -> tuple[ast.AST, ...]:
         return (self.tree, *tuple(nodes_below(self.parsed))[1:])

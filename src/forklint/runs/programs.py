@@ -47,9 +47,10 @@ STEPS_PER_NODE = 10
 WITHOUT_OBJECT = frozenset({"staticmethod", "classmethod"})
 
 
-def budget_for(project: Project, body: ast.AST, number: int = 1, steps: int = STEPS_PER_FILE) -> Budget:
+def budget_for(project: Project, body: Module | ast.AST, number: int = 1, steps: int = STEPS_PER_FILE) -> Budget:
     """The budget of one of the ``number`` of programs that a file is: what all may take is shared out evenly."""
-    return project.budgets.of("following calls", steps // number + STEPS_PER_NODE * size(body))
+    nodes = size(body) if isinstance(body, ast.AST) else body.weight
+    return project.budgets.of("following calls", steps // number + STEPS_PER_NODE * nodes)
 
 
 class Role(Enum):

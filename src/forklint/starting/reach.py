@@ -81,7 +81,7 @@ class _Search:
         """The other block of a condition."""
 
     def run(self) -> tuple[Reach, ...]:
-        budget = budget_for(self._project, self._module.tree, steps=STEPS_PER_FILE)
+        budget = budget_for(self._project, self._module, steps=STEPS_PER_FILE)
         program = Program(self._topic, budget, met=self._met)
         program.skips = _is_in_vain
         program.play(trace_of_module(self._topic, self._module.path))

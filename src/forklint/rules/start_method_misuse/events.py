@@ -91,7 +91,7 @@ def _events_of(topic: StartMethods, module: Module, root: FunctionFacts | None, 
         if isinstance(event, Settles):
             events.append(event)
 
-    budget = budget_for(topic.project, root.node if root is not None else module.tree, number)
+    budget = budget_for(topic.project, root.node if root is not None else module, number)
     program = Program(topic, budget, module if root is None else None, met=note)
     if root is not None:
         program.call(root)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from forklint.members.guards import WRAPPED
 from forklint.members.slips import is_one_slip
@@ -35,6 +36,9 @@ SHORT = 5
 
 #: How many names a message lists.
 LISTED = 3
+
+#: Of so many names it is remembered what they are made of.
+NAMES = 4096
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
@@ -114,9 +118,9 @@ def likeness(wanted: str, name: str) -> float:
 
 def _at_most(wanted: str, name: str) -> float:
     """What their likeness cannot exceed, in whatever order their letters stand."""
-    plain, other = _plain(wanted), _plain(name)
-    shared = sum(min(plain.count(letter), other.count(letter)) for letter in set(plain))
-    return _with_words(wanted, name, 2 * shared / (len(plain) + len(other) or 1))
+    mine, its = _letters_in(wanted), _letters_in(name)
+    shared = sum(min(number, its.get(letter, 0)) for letter, number in mine.items())
+    return _with_words(wanted, name, 2 * shared / (sum(mine.values()) + sum(its.values()) or 1))
 
 
 def _with_words(wanted: str, name: str, letters: float) -> float:
@@ -131,8 +135,16 @@ def _with_words(wanted: str, name: str, letters: float) -> float:
     return max(letters, min(0.9, (letters + overlap) / 2 + same_verb))
 
 
-def _words(name: str) -> list[str]:
-    return [word.casefold() for word in _WORD.findall(name.replace("_", " "))]
+@lru_cache(NAMES)
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(word.casefold() for word in _WORD.findall(name.replace("_", " ")))
+
+
+@lru_cache(NAMES)
+def _letters_in(name: str) -> dict[str, int]:
+    """How often each letter is in a name."""
+    plain = _plain(name)
+    return {letter: plain.count(letter) for letter in set(plain)}
 
 
 def _letters(wanted: str, name: str) -> float:

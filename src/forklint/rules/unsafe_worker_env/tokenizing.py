@@ -74,7 +74,7 @@ def kept_parallel(project: Project, module: Module) -> Iterator[Kept]:
     sites = [(other, site, cells) for other in program for site, cells in sites_in(project, other).values()]
     if made is None or not sites or not all(_is_on(one) for one in settings):
         return
-    budget = budget_for(project, module.tree)
+    budget = budget_for(project, module)
     sites = [(other, site, cells) for other, site, cells in sites if _may_tokenize(project, other, site, budget)]
     if not sites:
         return
