@@ -104,8 +104,18 @@ class Objects:
             return None
         here = given if is_parameter else there
         owner = Instance(symbol, call=there) if isinstance(symbol, ClassFacts) else None
+        return self._set_after(None if is_parameter else there.node, here, name, owner, depth)
+
+    def set_on_part(self, owner: Instance, given: Expression, name: ast.Name, depth: int) -> Culprit | None:
+        """The same for an object that a function of the project gives beside others: ``train, test = datasets()``."""
+        return self._set_after(None, given, name, owner, depth) if not self.chooses(owner.facts) else None
+
+    def _set_after(
+        self, start: ast.AST | None, here: Expression, name: ast.Name, owner: Instance | None, depth: int
+    ) -> Culprit | None:
+        """What is refused in what statements set before a name is read, behind another place if one is given."""
         for statement in statements(here.scope.node.body):
-            if (is_parameter or is_before(there.node, statement)) and is_before(statement, name):
+            if (start is None or is_before(start, statement)) and is_before(statement, name):
                 found = self._set_by(here, statement, name.id, owner, depth)
                 if found is not None:
                     return found

@@ -197,6 +197,8 @@ class Unpicklable:
         parts = self.evaluator.find(given).value if is_drawn and found is None else None
         if isinstance(parts, Made) and parts.call.node is not node:
             found = self.objects.set_on(parts.call, given, node, depth)
+        elif isinstance(parts, Instance):
+            found = self.objects.set_on_part(parts, given, node, depth)
         return found or (self.stages.set_on(given, node, depth) if nearer else module_in(self.project, given))
 
     def _drawn(self, given: Expression, binder: ast.AST, depth: int) -> Culprit | None:
