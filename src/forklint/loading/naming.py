@@ -20,7 +20,8 @@ BY_TEXT = re.compile(
 )
 """What may find a class of a file, or of one that it imports, by a text that is put together, or all of them."""
 BY_PATH = (b"import_module(", b"__import__(", b"instantiate(", b"locate(", b"import_string(", b"SourceFileLoader(")
-"""What may import any file by such a text."""
+"""What may import any file by such a text, in a file that speaks of datasets."""
+DATA = re.compile(rb"(?i:dataset|loader)")
 
 
 def is_named_nowhere(project: Project, facts: ClassFacts) -> bool:
@@ -36,11 +37,17 @@ def _find(project: Project, facts: ClassFacts) -> bool:
     is_plain = not facts.node.decorator_list and facts.module.parents[facts.node] is facts.module.tree
     if facts.module.is_notebook or not is_plain:
         return False
-    if project.shows(BY_PATH) or any(project.matches(one, BY_TEXT) for one in (home, *project.graph.importers(home))):
+    if _finds_any(project) or any(project.matches(one, BY_TEXT) for one in (home, *project.graph.importers(home))):
         return False
     if any(name.encode() in project.data(path) for path in project.presets):
         return False
     return not any(_names(project, path, facts) for path in project.where(WORD, name))
+
+
+def _finds_any(project: Project) -> bool:
+    """Whether a file may import datasets by texts that are put together."""
+    find = lambda: any(project.matches(path, DATA) for word in BY_PATH for path in project.containing(word))  # noqa: E731
+    return project.answer("finds datasets by texts", None, find, compared=True)
 
 
 def _names(project: Project, path: Path, facts: ClassFacts) -> bool:
