@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 DEPTH = 6
 """How many wrappers are taken off what is iterated."""
-NEXT = "builtins.next"
+NEXT, METHOD = "builtins.next", "__next__"
 
 
 @dataclass(frozen=True)
@@ -146,6 +146,11 @@ def by_call(topic: Topic, call: Expression, name: str) -> Iterator[Step]:
             place = call.part(one.value if isinstance(one, ast.Starred) else one)
             drawing = Drawing(topic, place, begins=name != NEXT, advances=name not in known.lazily)
             yield from drawing.of_source(place)
+    elif isinstance(node.func, ast.Attribute) and node.func.attr == METHOD:
+        place = call.part(node.func.value)
+        found = topic.evaluator.find(place)
+        if not isinstance(found.value, Instance):  # whose method is entered as others are
+            yield from Drawing(topic, place, begins=False).of(found)
     elif isinstance(node.func, ast.Attribute):
         for consumer in known.consumers:
             if node.func.attr in consumer.methods:
