@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from forklint.project.index import Project
 
 ASKING = (
-    *("requirements.txt", "requirement.txt", "requirements-gpu.txt", "requirements_gpu.txt"),
+    *("requirements.txt", "requirement.txt", "requirments.txt", "requirements-gpu.txt", "requirements_gpu.txt"),
     *("setup.py", "setup.cfg", "pyproject.toml", "Pipfile", "install.sh", "setup.sh", "cog.yaml"),
 )
 """Files in which a project says which libraries it needs, ..."""
