@@ -13,7 +13,6 @@ from forklint.loading.loaders import (
     loaders_of,
     never_has_workers,
 )
-from forklint.loading.naming import is_named_nowhere
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts
 from forklint.project.programs import met_with
@@ -24,12 +23,11 @@ from forklint.values.numbers import Workers
 
 LATENT = "latent: nothing in this library loads it with workers"
 ONLY_WITH_OPTION = "only if the number of workers, 0 by default, is raised"
-UNUSED = "only once something makes such a dataset: nothing in this project does"
 WITHOUT_WORKERS = "only once a loader of the dataset has workers: none in this project has"
 ASIDE = frozenset({"tests", "test", "docs", "doc", "examples", "benchmarks"})
 """Folders whose programs are no users of a library."""
 DECLARING = ("setup.py", "setup.cfg")
-PYPROJECT, DECLARES = "pyproject.toml", (b"[build-system]", b"[tool.poetry]", b"[tool.setuptools", b"[tool.hatch")
+PYPROJECT, DECLARES = "pyproject.toml", (b"[project]", b"[build-system]", b"[tool.poetry]")
 
 
 def doubt_of(project: Project, dataset: ClassFacts) -> str:
@@ -42,9 +40,8 @@ def doubt_of(project: Project, dataset: ClassFacts) -> str:
 
 
 def is_idle(project: Project, dataset: ClassFacts) -> bool:
-    """Whether workers surely never get objects of a class: only this project could, and none of its loaders does."""
-    doubt = doubt_of(project, dataset)
-    return doubt in {WITHOUT_WORKERS, UNUSED} and not is_in_library(project, dataset.module.path)
+    """Whether workers surely never get objects of a class: no loader has any, and only this project loads it."""
+    return doubt_of(project, dataset) == WITHOUT_WORKERS and not is_in_library(project, dataset.module.path)
 
 
 def _find(project: Project, dataset: ClassFacts) -> str:
@@ -52,19 +49,12 @@ def _find(project: Project, dataset: ClassFacts) -> str:
     if not found:
         if is_in_library(project, dataset.module.path) and not _may_be_used(project, dataset):
             return LATENT
-        if _loads_others(project) and is_named_nowhere(project, dataset):
-            return UNUSED
         return project.answer("doubt of any loader", None, lambda: _doubt_of_all(project), compared=True)
     if all(has_none_by_default(one) for one in found):
         return ONLY_WITH_OPTION
     met = met_with(project, dataset.module.path)
     has_none = never_has_workers(project, dataset) and not _may_be_loaded(project, met)
     return WITHOUT_WORKERS if has_none else ""
-
-
-def _loads_others(project: Project) -> bool:
-    """Whether programs of the project load anything: a file alone may be meant for those of others."""
-    return any(not is_test_file(path) for path in files_with_loaders(project))
 
 
 def _may_be_used(project: Project, dataset: ClassFacts) -> bool:

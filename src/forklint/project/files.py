@@ -55,9 +55,9 @@ class ProjectFiles:
         self._sought: dict[bytes, None] = {}
         self._searches: dict[str, Search] = {}
         self._searches_of: dict[Path, dict[str, Search]] = {}
+        """Those that were looked for in each file."""
         self._found_in: dict[Path, Content] = {}
         """Files as an edit left them."""
-        """Those that were looked for in each file."""
         self._digests: dict[Path, str] = {}
         self._reported: dict[str, int] = {}
         self._encoder = Encoder()
