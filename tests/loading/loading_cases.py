@@ -120,7 +120,7 @@ options = {'num_workers': 4}
 options.update(json.load(open('o')))
 DataLoader(faces, **options)
 """,
-        "unknown",
+        "4",
     ),
     "unpacked from who knows where": (
         """\
