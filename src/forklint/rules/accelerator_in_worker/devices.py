@@ -44,9 +44,9 @@ def used_by(project: Project, place: Expression) -> str:
         return "cuda"
     if name in NO_TENSOR:
         return ""
-    if called in words.arrays or _is_cuda_type(called):
+    if called in words.arrays or is_cuda_type(called):
         return "cuda"
-    if name == "type" and call.args and _is_cuda_type(project.qualified(module, scope, call.args[0])):
+    if name == "type" and call.args and is_cuda_type(project.qualified(module, scope, call.args[0])):
         return "cuda"
     option = "map_location" if called in words.readers else "device"
     takes_one = name == "to" or called in words.loaders or called.startswith(("torch.", "torchvision."))
@@ -54,7 +54,7 @@ def used_by(project: Project, place: Expression) -> str:
     return kind_of(Evaluator(project), given) if given is not None else ""
 
 
-def _is_cuda_type(name: str) -> bool:
+def is_cuda_type(name: str) -> bool:
     """Whether a qualified name is one of torch's types for tensors on a GPU: ``torch.cuda.FloatTensor``."""
     return name.startswith("torch.cuda.") and name.endswith("Tensor")
 

@@ -27,6 +27,8 @@ PLATFORMS = {"mps": ("darwin",)}
 ELSEWHERE = ("linux", "windows")
 NAMES = {"cuda": "CUDA", "mps": "MPS", "xpu": "XPU", "hpu": "HPU"}
 MOVE_LATER = "return CPU tensors, and move each batch in the training loop: `batch.to(device, non_blocking=True)`"
+ASK_FOR_IT = "leave the default as it is, and give `device=` where the model makes tensors"
+BY_DEFAULT = b"set_default_"
 
 
 class AcceleratorInWorker(Rule):
@@ -40,6 +42,9 @@ class AcceleratorInWorker(Rule):
     It follows the transforms that a dataset calls, and what these call. The device must be known to be an accelerator,
     or be chosen by `is_available()`, possibly in another function, or by the default of an option. `set_device` and
     `pin_memory()` count as well. The loader must be known, and must have workers.
+
+    `torch.set_default_device("cuda")` and `torch.set_default_tensor_type` are reported if forked workers of a loader
+    in the same program make batches with `default_collate`, which makes a tensor of each label.
 
     The rule reports nothing if the user chooses the device, if the number of workers is 0 or unknown, or in functions
     that call `get_worker_info()`.
@@ -75,7 +80,7 @@ class AcceleratorInWorker(Rule):
 
     ## Known limits
     The collators of transformers' Trainer are not followed, nor what wrappers of datasets call.
-    `torch.set_default_device` and `with torch.device(...)` are not considered. See [further ways](../recall/FKL304.md).
+    `with torch.device(...)` is not considered. See [further ways](../recall/FKL304.md).
 
     ## References
     - [CUDA in multiprocessing](https://docs.pytorch.org/docs/stable/notes/multiprocessing.html#cuda-in-multiprocessing)
@@ -87,6 +92,7 @@ class AcceleratorInWorker(Rule):
     severity = Severity.WARNING
     tokens = (
         rb"\.(?:cuda|mps|xpu|hpu|to)\s*\(|\b(?:device|map_location)\s*=|cupy|cuda\.\w+Tensor|pin_memory\(\)|set_device"
+        rb"|set_default_(?:device|tensor_type)"
     )
     words = (b"device", b".to", b"map_location", b"cuda", b"mps", b"xpu", b"hpu", b"cupy", b"pin_memory", b"set_device")
     needs = Needs(here=(words,))
@@ -102,9 +108,17 @@ class AcceleratorInWorker(Rule):
         """A use of a device, where something stands that workers run, or in a function that what they run calls."""
         if not self.holds_tokens(data):
             return False
+        if BY_DEFAULT in data and self._loads():
+            return True
         if RUN_BY_WORKERS.search(data.decode("latin-1")) and self._names_what_workers_run(path):
             return True
         return self._helps(path) and self._uses.may_stand_in(path)
+
+    def _loads(self) -> bool:
+        """Whether the project makes a loader at all."""
+        from forklint.loading.loaders import files_with_loaders
+
+        return bool(files_with_loaders(self.project))
 
     def _names_what_workers_run(self, path: Path) -> bool:
         """Whether the code of a file, rather than its comments and strings, names something that workers run."""
@@ -135,6 +149,8 @@ class AcceleratorInWorker(Rule):
         from forklint.starting.methods import DEFAULT_METHOD, cells_for, forked
 
         module, method, settings = use.loading.module, use.loading.method, self.settings
+        if use.by_default:
+            return tuple(cell for cell in forked(settings) if cell.platform == "linux")
         if method == DEFAULT_METHOD:
             asked = cells_for(self.project, module, method)
             default = set(asked) <= set(settings.cells)
@@ -143,11 +159,13 @@ class AcceleratorInWorker(Rule):
 
     def _chain(self, use: WorkerUse) -> Iterator[Link]:
         loading = use.loading
-        yield self.link(loading.module, loading.call, f"workers of this loader run it through `{loading.part}`")
+        doing = "make tensors in" if use.by_default else "run it through"
+        yield self.link(loading.module, loading.call, f"workers of this loader {doing} `{loading.part}`")
 
     def fixes(self, suspect: Suspect, module: Module, tree: Tree) -> Iterable[Proposal]:
         """Say where it belongs."""
-        return (Proposal(MOVE_LATER, Applicability.DISPLAY),)
+        advice = ASK_FOR_IT if suspect.facts.by_default else MOVE_LATER
+        return (Proposal(advice, Applicability.DISPLAY),)
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:
         """The loader's call, the dataset, the line, and the kind of accelerator."""
@@ -159,7 +177,7 @@ class AcceleratorInWorker(Rule):
             "call": {"file": str(use.loading.module.path), "first": span.row, "last": span.end_row},
             "dataset": dataset.place if dataset is not None else None,
             "line": {"file": str(module.path), "first": line.row, "last": line.end_row},
-            "kept": use.attribute or ("dataset" if use.given else ""),
+            "kept": use.attribute or ("dataset" if use.given else "default" if use.by_default else ""),
             "kind": use.kind,
         }
 
@@ -175,6 +193,8 @@ def _message(use: WorkerUse, cells: tuple[Cell, ...]) -> str:
     )
     if use.given:
         where = f"{what} puts on {name} what worker processes read"
+    if use.by_default:
+        where = f"{what} has worker processes make tensors on {name}, too"
     effects = []
     if any(not cell.pickles for cell in cells):
         effects.append(f"under fork, a worker cannot re-initialize {name}")

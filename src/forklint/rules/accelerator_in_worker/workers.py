@@ -18,8 +18,9 @@ from forklint.project.index import External, Value
 from forklint.project.module import ClassFacts, FunctionFacts, Module
 from forklint.project.nodes import nodes_below
 from forklint.project.scopes import Function, Kind, Scope, statements
-from forklint.project.spelling import all_arguments, first_parameter, is_name
+from forklint.project.spelling import all_arguments, first_parameter, is_name, last_name
 from forklint.records import dataclass
+from forklint.rules.accelerator_in_worker.by_default import SETTERS, Defaults
 from forklint.rules.accelerator_in_worker.devices import itself, may_use, used_by
 from forklint.rules.accelerator_in_worker.held import held
 from forklint.runs.calls import by_anyone, callees, method
@@ -90,6 +91,8 @@ class WorkerUse:
     """The attribute of the dataset that keeps it, if the parent puts it there."""
     given: bool = False
     """Whether the loader is given it, or a dataset of tensors, by the parent that puts it there."""
+    by_default: bool = False
+    """Whether it has all tensors made there that ask for no other place."""
 
 
 Running = dict[Module, dict[Code, list[Loading]]]
@@ -104,15 +107,17 @@ class WorkerUses:
     def __init__(self, project: Project) -> None:
         self.project = project
         self._sites = Sites(project)
+        self._defaults = Defaults(project)
         self._evaluator = Evaluator(project)
 
     def in_module(self, module: Module) -> Iterator[WorkerUse]:
-        """Give the uses in functions of a module that workers run."""
-        if not any(self._may_use(module, node) for node in module.nodes if isinstance(node, ast.Call)):
+        """Give the uses in functions of a module that workers run, and the defaults by which they make tensors."""
+        calls = (node for node in module.nodes if isinstance(node, ast.Call))
+        if not any(self._may_use(module, node) or last_name(node.func) in SETTERS for node in calls):
             return
         run = (use for function, loading in self._run_of(module) for use in self._of(module, function, loading))
         seen: set[ast.AST] = set()
-        for use in chain(run, self._given_tensors(module)):
+        for use in chain(run, self._given_tensors(module), self._made_by_default(module)):
             if use.node not in seen:
                 seen.add(use.node)
                 yield use
@@ -128,6 +133,13 @@ class WorkerUses:
                 is_here = place.module is module and isinstance(node, ast.Call)
                 if isinstance(node, ast.Call) and is_here and not self._is_chosen(module, node, function):
                     yield WorkerUse(None, node, kind, Loading(module, call, "dataset", asked), given=True)
+
+    def _made_by_default(self, module: Module) -> Iterator[WorkerUse]:
+        """Give the calls by which a module has the tensors of workers made on an accelerator."""
+        for one in self._defaults.in_module(module):
+            if not self._is_chosen(module, one.call, module.scope_at(one.call).node):
+                loading = Loading(one.module, one.loader, "default_collate", one.method)
+                yield WorkerUse(None, one.call, one.kind, loading, by_default=True)
 
     def _kept_by(self, given: Expression) -> Iterator[Expression]:
         """Give what datasets of the project that an expression may hold keep in attributes that workers read."""
