@@ -56,8 +56,11 @@ def _left_by(statement: ast.stmt) -> ast.expr | None:
 
 
 def _asserted(statement: ast.stmt) -> ast.expr | None:
-    """The condition of an assertion, unless newer versions meet it, too."""
-    return statement.test if isinstance(statement, ast.Assert) and not _is_at_least(statement.test) else None
+    """The condition of an assertion about ``__version__``, unless newer versions meet it, too."""
+    if not isinstance(statement, ast.Assert) or _is_at_least(statement.test):
+        return None
+    named = (getattr(part, "attr", "") for part in nodes_below(statement.test))
+    return statement.test if "__version__" in named else None
 
 
 def _is_at_least(test: ast.expr) -> bool:
