@@ -353,6 +353,8 @@ class Objects:
         classes = self.project.ancestry(owner).classes
         if is_method_excused(module, use) or any(is_for_type_checkers(one.module, one.node) for one in classes):
             return False
+        if self._valued.is_never_come_to(module, use):
+            return False
         if self._givers.may_give(owner, use.attr, [module, *(one.module for one in classes)]):
             return False
         return not any(self.attributes.is_patched(one) for one in classes)

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping
 
 from forklint.knowledge.torch_api import torch_class
 from forklint.members.abstract import can_be_made
+from forklint.members.attribute_stores import is_assigned_somewhere
 from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import nodes_below
-from forklint.project.scopes import Kind, expressions, statements
+from forklint.project.scopes import FUNCTIONS, Kind, expressions, statements
 from forklint.project.spelling import dotted, first_parameter, is_name
 from forklint.records import dataclass
 from forklint.rules.unknown_method.attributes import Attributes, is_setter
@@ -79,6 +80,32 @@ class ValuedObjects:
         found = self._evaluator.find(Expression(module, module.scope_at(use), use.value))
         objects = [one.value.facts for one in found.possible if isinstance(one.value, Instance)]
         return any(not self._lacks(one, use.attr) for one in objects)
+
+    def is_never_come_to(self, module: Module, use: ast.Attribute) -> bool:
+        """Whether a use stands behind a flag that is never on: ``self.labels() if self.with_labels else None``."""
+        below: ast.AST = use
+        for above in module.above(use):
+            if isinstance(above, FUNCTIONS):
+                return False
+            if isinstance(above, (ast.If, ast.IfExp)) and below is not above.test:
+                is_on = self._is_on(module, above.test)
+                is_body = below in above.body if isinstance(above, ast.If) else below is above.body
+                if is_on is not None and is_on is not is_body:
+                    return True
+            below = above
+        return False
+
+    def _is_on(self, module: Module, test: ast.expr) -> bool | None:
+        """Whether an attribute of ``self`` always is, or never, as the only constant that code gives it."""
+        if not isinstance(test, ast.Attribute) or not is_name(test.value, "self"):
+            return None
+        home = next((one for one in module.above(test) if isinstance(one, ast.ClassDef)), None)
+        facts = module.class_facts(home) if home is not None else None
+        truths = {bool(one.value) if isinstance(one, ast.Constant) else None for one in _values(module, test)}
+        if facts is None or len(truths) != 1 or is_assigned_somewhere(self._project, test.attr, [module]):
+            return None
+        kin = (*self._project.ancestry(facts).classes[1:], *self._project.subclasses(facts))
+        return truths.pop() if not any(self._attributes.may_bind(one, test.attr) for one in kin) else None
 
     def _owner(self, found: Found, module: Module, receiver: ast.expr) -> Owner | None:
         value = found.value
