@@ -17,6 +17,15 @@ from forklint.values.numbers import Positive
 
 FILE = re.compile(r"^--- (\S+)\n", re.MULTILINE)
 MAKER = "from easydict import EasyDict\ndef make():\n    c = EasyDict()\n    c.n = 4\n    return c\n"
+OF_PARTS = """\
+def make():
+    return [1, 2], [3, 4]
+
+
+class A:
+    def __init__(self):
+        (self.a, self.b), (self.c, self.d) = make()
+"""
 CLASSES = """\
 class A:
     def __init__(self, n=0):
@@ -156,6 +165,12 @@ SETTINGS = {
         "from yacs.config import CfgNode as CN\nC = CN()\nC.N = 4\nC.merge_from_file('x.yaml')\nask(C.N)",
         "4 by default",
     ),
+    "a part of a part": ("(a, b), c = [[1, 2], 3]\nask(b)", "2"),
+    "a part of a part that a function gives": (
+        "def make():\n    return [1, 2], [3, 4]\n(a, b), (c, d) = make()\nask(c)",
+        "3",
+    ),
+    "an attribute that is a part of a part": ("from own import A\nask(A().d)\n--- own.py\n" + OF_PARTS, "4"),
     "an update by a file that the user names": (
         "import sys, yaml\nC = {'n': 4}\nC.update(yaml.safe_load(open(sys.argv[1])))\nask(C['n'])",
         "4 by default",

@@ -224,13 +224,33 @@ def part_of(evaluator: Evaluator, found: Found, index: int, number: int) -> Foun
     return of_each(found, lambda one: part_of(evaluator, one, index, number))
 
 
-def written_part(target: ast.expr, whole: ast.Call, name: str) -> ast.Subscript | None:
-    """What ``model, self.loader = build()`` assigns to an attribute, written as ``build()[1]``."""
+def unpacked(evaluator: Evaluator, found: Found, target: ast.expr, name: str) -> Found:
+    """What a name holds where something is unpacked into a target, also within others: ``(a, b), c = build()``."""
     parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
-    names = [part.attr if isinstance(part, ast.Attribute) else "" for part in parts]
-    if names.count(name) != 1 or any(isinstance(part, ast.Starred) for part in parts):
+    index = next((i for i, part in enumerate(parts) if _binds(part, name)), None)
+    if index is None or any(isinstance(part, ast.Starred) for part in parts):
+        return NOTHING
+    part = part_of(evaluator, found, index, len(parts))
+    return part if is_name(parts[index], name) else unpacked(evaluator, part, parts[index], name)
+
+
+def written_part(target: ast.expr, whole: ast.expr, name: str) -> ast.expr | None:
+    """What ``(model, self.loader), steps = build()`` assigns to an attribute, written as ``build()[0][1]``."""
+    if isinstance(target, ast.Attribute):
+        return whole if target.attr == name else None
+    parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
+    if any(isinstance(part, ast.Starred) for part in parts):
         return None
-    index = ast.copy_location(ast.Constant(names.index(name)), whole)
+    found = [
+        inner
+        for number, part in enumerate(parts)
+        if (inner := written_part(part, _item_written(whole, number), name)) is not None
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _item_written(whole: ast.expr, number: int) -> ast.Subscript:
+    index = ast.copy_location(ast.Constant(number), whole)
     return ast.copy_location(ast.Subscript(whole, index, ast.Load()), whole)
 
 
@@ -244,6 +264,13 @@ def are_like(name: str) -> bool:
     row = starters().get(name)
     is_chained = row is not None and bool(row.chained)
     return is_chained or name in listed("datasets", "wrappers") or name in listed("files", "readers")
+
+
+def as_written(place: Expression) -> Expression:
+    """What stands in the text of an expression of ``written_part``; any other as it is."""
+    while isinstance(place.node, ast.Subscript) and is_part(place):
+        place = place.part(place.node.value)
+    return place
 
 
 def _binds(target: ast.expr, name: str) -> bool:

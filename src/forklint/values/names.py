@@ -239,14 +239,12 @@ def _unpacked(evaluator: Evaluator, module: Module, home: Scope, binding: Bindin
         return agreed(bound(evaluator, Bound(module, inner, one), None) for one in set_there)
     if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], (ast.Tuple, ast.List)):
         return NOTHING
-    names = [getattr(target, "id", "") for target in node.targets[0].elts]
-    if binding.name not in names or any(isinstance(target, ast.Starred) for target in node.targets[0].elts):
-        return NOTHING
     found = evaluator.find(Expression(module, home, node.value, frame))
-    index = names.index(binding.name)
-    part = items.part_of(evaluator, found, index, len(names))
-    if part.possible:
+    part = items.unpacked(evaluator, found, node.targets[0], binding.name)
+    names = [getattr(target, "id", "") for target in node.targets[0].elts]
+    if part.possible or binding.name not in names or any(isinstance(one, ast.Starred) for one in node.targets[0].elts):
         return part
+    index = names.index(binding.name)
     if command_line.is_first_of_known(found, index):
         return found
     return found if _is_wrapper(found) else perhaps(one for one in found.options if _is_wrapper(one))

@@ -232,7 +232,7 @@ def _stored(evaluator: Evaluator, owner: Instance, place: Expression | None, nam
     found = told(evaluator.find(place), place, name)
     classes = evaluator.project.ancestry(owner.facts).classes
     methods = (FunctionFacts(one.module, method) for one in classes for method in one.methods.values())
-    written = place.part(place.node.value) if isinstance(place.node, ast.Subscript) and items.is_part(place) else place
+    written = items.as_written(place)
     return changes.attribute_brought_up_to_date(evaluator, written, name, found, methods)
 
 
