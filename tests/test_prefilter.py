@@ -10,7 +10,7 @@ from fixture_cases import Case, all_cases, by_rule, expected
 
 from forklint.config import Settings, SettingsFinder
 from forklint.parallel import Job, lint
-from forklint.prefilter import Prefilter, Screen
+from forklint.prefilter import EDITS, Passed, Prefilter, Screen
 from forklint.project.resolver import Resolver
 from forklint.rules import registry, table
 from forklint.rules.needs import Needs
@@ -181,3 +181,20 @@ def test_what_is_cleared_is_what_nothing_is_found_in(tmp_path: Path) -> None:
     reports = lint(Job(isolated=True), files, 1)
     assert reports == lint(Job(isolated=True, screen=False), files, 1)
     assert [sorted({one.code for one in report.findings}) for report in reports] == [["FKL002"], [], ["FKL301"], []]
+
+
+def test_a_screen_that_let_a_file_pass_is_asked_again_after_some_edits() -> None:
+    passed, asked = Passed(), []
+    answers = iter([True, False, True])
+
+    def ask() -> bool:
+        asked.append(next(answers))
+        return asked[-1]
+
+    given = [passed.holds("FKL501", Path("birds.py"), ask, is_loaded=True) for _ in range(EDITS)]
+    assert given == [True] * EDITS
+    assert asked == [True]
+    assert not passed.holds("FKL501", Path("birds.py"), ask, is_loaded=True)
+    assert passed.holds("FKL501", Path("birds.py"), ask, is_loaded=True)
+    assert not passed.holds("FKL301", Path("birds.py"), lambda: False, is_loaded=True)
+    assert not passed.holds("FKL501", Path("birds.py"), lambda: False, is_loaded=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from forklint import skipped
 from forklint.model import PLATFORMS, FileReport, Finding, Fix, Note, Severity, Span
-from forklint.prefilter import Screen
+from forklint.prefilter import Passed, Screen
 from forklint.project.answers import Cuts, Rests
 from forklint.project.budget import room_for_questions
 from forklint.project.changes import UNPARSABLE
@@ -69,6 +69,7 @@ class Linter:
         self._loaded: dict[str, Rule] = {}
         self._screen = Screen(project.resolver)
         self._screened: dict[str, bool] = {}
+        self._passed = Passed()
         project.look_for(word for card in self._cards for word in card.needs.words)
 
     @property
@@ -196,7 +197,10 @@ class Linter:
         """What is said of the file at hand by what a rule needs, and by its own screen, asked once."""
         known = self._screened.get(card.code)
         if known is None:
-            known = self._screen.may_want(card, path, data) and self._rule(card).may_hold(path, data)
+            ask = lambda: self._rule(card).may_hold(path, data)  # noqa: E731 - it is short
+            known = self._screen.may_want(card, path, data) and self._passed.holds(
+                card.code, path, ask, is_loaded=self.project.is_loaded(path)
+            )
             self._screened[card.code] = known
         return known
 

@@ -22,8 +22,12 @@ from forklint.source.paths import from_root
 from forklint.source.roots import Roots
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from forklint.config import SettingsFinder
 
+EDITS = 8
+"""So many edits of a file whose tree is at hand are made until a rule's own screen is asked again that let it pass."""
 NAME = rb"[\w\x80-\xff]+"
 IMPORT = rb"\bfrom\b[ \t\f]*([.\w\x80-\xff]+)(?:[ \t\f]+import\b)?|\bimport\b([^;#\r\n]*)"
 """The module that something is imported from, or what is imported; prose counts as well."""
@@ -150,3 +154,17 @@ class Prefilter:
         if wanting and not settings.enabled(registry.codes()).isdisjoint(wanting):
             return False
         return self._parsed or document.surely_parses(path, data)
+
+
+class Passed:
+    """Which files the rules' own screens let pass: a screen takes a third as long as its rule, and seldom changes."""
+
+    def __init__(self) -> None:
+        self._left: dict[tuple[str, Path], int] = {}
+
+    def holds(self, code: str, path: Path, ask: Callable[[], bool], *, is_loaded: bool) -> bool:
+        """What a screen says of a file, or that it let the file pass a few edits ago, if its tree is at hand."""
+        left = self._left.get((code, path), 0) if is_loaded else 0
+        passes = left > 0 or ask()
+        self._left[code, path] = (left or EDITS) - 1 if passes else 0
+        return passes
