@@ -94,7 +94,19 @@ class AcceleratorInWorker(Rule):
         rb"\.(?:cuda|mps|xpu|hpu|to)\s*\(|\b(?:device|map_location)\s*=|cupy|cuda\.\w+Tensor|pin_memory\(\)|set_device"
         rb"|set_default_(?:device|tensor_type)"
     )
-    words = (b"device", b".to", b"map_location", b"cuda", b"mps", b"xpu", b"hpu", b"cupy", b"pin_memory", b"set_device")
+    words = (
+        b"device",
+        b".to",
+        b"map_location",
+        b"cuda",
+        b"mps",
+        b"xpu",
+        b"hpu",
+        b"cupy",
+        b"pin_memory",
+        b"set_device",
+        b"set_default_",
+    )
     needs = Needs(here=(words,))
     """A use of a device, in a file whose functions workers may run."""
 
