@@ -19,6 +19,7 @@ class Work:
     def __init__(self, *, is_cluttered: bool) -> None:
         self._is_cluttered = is_cluttered
         self.linted: list[str] = []
+        self.tidied = asyncio.Event()
         self.swept = asyncio.Event()
 
     async def lint(self, uri: str) -> None:
@@ -29,7 +30,8 @@ class Work:
     async def learn(self) -> bool:
         return False
 
-    async def sweep(self) -> None: ...
+    async def sweep(self) -> None:
+        self.tidied.set()
 
     async def look(self) -> None: ...
 
@@ -60,6 +62,41 @@ def test_all_is_freed_in_a_pause_if_much_is_out_of_use(monkeypatch: pytest.Monke
         return work.swept.is_set()
 
     assert asyncio.run(run()) == is_cluttered
+
+
+def _is_swept(work: Work, keys: int, patience: float = 30) -> bool:
+    """Whether, within some seconds, what the answers to some keys have put out of use is freed."""
+
+    async def run() -> bool:
+        ours = Schedule(work)
+        ours.start()
+        for key in range(keys):
+            ours.edited(str(key))
+        with contextlib.suppress(TimeoutError, asyncio.TimeoutError):
+            await asyncio.wait_for(work.tidied.wait(), patience)
+        ours.end()
+        return work.tidied.is_set()
+
+    return asyncio.run(run())
+
+
+def test_a_key_press_does_not_wait_until_what_the_last_one_left_is_freed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "BREATH", 1000)
+    monkeypatch.setattr(schedule, "MOST_UNSWEPT", 4)
+    work = Work(is_cluttered=False)
+    assert not _is_swept(work, 3, patience=0.5)
+    assert len(work.linted) == 3
+
+
+def test_it_is_freed_once_no_key_was_pressed_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "BREATH", 0.01)
+    assert _is_swept(Work(is_cluttered=False), 1)
+
+
+def test_it_is_freed_while_the_user_types_after_some_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "BREATH", 1000)
+    monkeypatch.setattr(schedule, "MOST_UNSWEPT", 4)
+    assert _is_swept(Work(is_cluttered=False), 4)
 
 
 def test_much_is_out_of_use_once_it_was_set_aside_often(monkeypatch: pytest.MonkeyPatch) -> None:

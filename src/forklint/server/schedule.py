@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol, TypeVar
 
 T = TypeVar("T")
 STACK = 64 * 2**20
 """Bytes of stack of the thread that lints: a thread has less than the program itself, on macOS 512 kB."""
+BREATH = 0.2
+"""Seconds since an answer after which what it has put out of use is freed: the next key is mostly pressed sooner."""
+MOST_UNSWEPT = 4
+"""So many answers, until that is done though the user is typing."""
 PAUSE = 1.5
 """Seconds without an edit after which what takes longer is done."""
 ABSENCE = 15.0
@@ -30,7 +34,7 @@ class Work(Protocol):
         """Read a little more of large projects; whether there is more."""
 
     async def sweep(self) -> None:
-        """Free what the last piece of work has put out of use."""
+        """Free what was put out of use since the last time."""
 
     def is_cluttered(self) -> bool:
         """Whether much is out of use."""
@@ -58,7 +62,9 @@ class Schedule:
         self._others: dict[str, None] = {}
         self._unconfirmed: dict[str, None] = {}
         self._is_learning = self._is_untidy = self._is_looking = self._is_half_typed = False
-        self._last = 0.0
+        self._last = self._answered = 0.0
+        self._unswept = 0
+        """How many times something was linted since what that put out of use was freed."""
         self._wake = asyncio.Event()
         self.delay = 0.0
         self._task: asyncio.Task[None] | None = None
@@ -125,16 +131,15 @@ class Schedule:
             self._is_looking = False
             await self._work.look()
         elif self._edited:
-            await self._work.lint(self._edited.popitem()[0])
-            await self._work.sweep()
+            await self._answer(self._work.lint(self._edited.popitem()[0]))
         elif self._others:
-            await self._work.lint(self._others.popitem()[0])
-            await self._work.sweep()
+            await self._answer(self._work.lint(self._others.popitem()[0]))
+        elif self._unswept and self._breathed() >= BREATH:
+            await self._sweep()
         elif self._is_learning:
             self._is_learning = await self._work.learn()
         elif self._unconfirmed and self._quiet() >= PAUSE:
-            await self._work.confirm(self._unconfirmed.popitem()[0])
-            await self._work.sweep()
+            await self._answer(self._work.confirm(self._unconfirmed.popitem()[0]))
         elif self._is_half_typed and self._quiet() >= ABSENCE:
             self._is_half_typed = False
             await self._work.take_in_unparsed()
@@ -144,6 +149,17 @@ class Schedule:
         else:
             return False
         return True
+
+    async def _answer(self, linting: Awaitable[None]) -> None:
+        await linting
+        self._unswept += 1
+        self._answered = asyncio.get_running_loop().time()
+        if self._unswept >= MOST_UNSWEPT:
+            await self._sweep()
+
+    async def _sweep(self) -> None:
+        self._unswept = 0
+        await self._work.sweep()
 
     async def _settle(self) -> None:
         """Wait until the user has not pressed a key for a moment."""
@@ -155,6 +171,10 @@ class Schedule:
         """Seconds since the last edit."""
         return asyncio.get_running_loop().time() - self._last
 
+    def _breathed(self) -> float:
+        """Seconds since the last answer."""
+        return asyncio.get_running_loop().time() - self._answered
+
     @property
     def _patience(self) -> float:
         """Seconds without an edit after which all that is out of use is freed."""
@@ -162,9 +182,11 @@ class Schedule:
 
     async def _rest(self) -> None:
         """Wait for more to do."""
-        until = PAUSE if self._unconfirmed else self._patience if self._is_untidy else ABSENCE
-        has_more = self._unconfirmed or self._is_untidy or self._is_half_typed
-        waiting = max(until - self._quiet(), 0.01) if has_more else None
+        waits = [BREATH - self._breathed()] if self._unswept else []
+        waits += [PAUSE - self._quiet()] if self._unconfirmed else []
+        waits += [self._patience - self._quiet()] if self._is_untidy else []
+        waits += [ABSENCE - self._quiet()] if self._is_half_typed else []
+        waiting = max(min(waits), 0.01) if waits else None
         try:
             await asyncio.wait_for(self._wake.wait(), waiting)
         except (TimeoutError, asyncio.TimeoutError):
