@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from forklint.project.nodes import start_of
 from forklint.project.scopes import Binding
 from forklint.project.spelling import is_name
 from forklint.values import arithmetic
-from forklint.values.model import MOST_OPTIONS, Constant, Expression
+from forklint.values.model import MOST_OPTIONS, Constant, Expression, Found
 
 if TYPE_CHECKING:
     from forklint.values.evaluator import Evaluator
@@ -39,38 +39,35 @@ def taken(
     return left or bindings
 
 
-def is_passed_over(evaluator: Evaluator, function: Expression, statement: ast.stmt) -> bool:
-    """Whether a call does not come to a statement of its function, by an ``if`` around it.
-
-    ``function`` is any expression of the function, in the frame of the call.
-    """
-    module, node = function.module, statement
-    for around in module.above(statement):
-        if function.frame is None or around is function.scope.node or not isinstance(around, ast.stmt):
-            return False
-        if isinstance(around, ast.If):
-            test, is_body = evaluator.find(function.part(around.test)), node in around.body
-            is_known = isinstance(test.value, Constant) and not test.by_default
-            if is_known and arithmetic.is_true(test.value) is not is_body:  # type: ignore[arg-type]
-                return True
-        node = around
-    return False
+def is_passed_over(evaluator: Evaluator, place: Expression) -> bool:
+    """Whether the call at hand does not come to a place in its function, by an ``if`` around it."""
+    tests = _tests(evaluator, place) if place.frame is not None else ()
+    return any(is_against and not test.by_default for test, is_against in tests)
 
 
 def is_asked_for(evaluator: Evaluator, place: Expression) -> bool:
-    """Whether an expression stands in a branch of its function, or of its module, that only an option chooses.
+    """Whether a place is in a branch of its function, or of its module, that only an option chooses.
 
     Unless the user of the program gives one, or as the code is written, another branch is taken.
     """
+    return any(is_against for _, is_against in _tests(evaluator, place))
+
+
+def is_off_by_default(evaluator: Evaluator, place: Expression) -> bool:
+    """Whether a place is in a branch that only an option of the program chooses: ``if args.debug: ...``."""
+    return any(is_against and test.by_default for test, is_against in _tests(evaluator, place))
+
+
+def _tests(evaluator: Evaluator, place: Expression) -> Iterator[tuple[Found, bool]]:
+    """Each condition of an ``if`` around a place that has one value, and whether that leads elsewhere."""
     chain = [place.node, *place.module.above(place.node)]
     for inner, around in pairwise(chain):
         if around is place.scope.node:
-            break
+            return
         if isinstance(around, ast.If) and inner is not around.test:
-            test = evaluator.find(place.part(around.test)).value
-            if isinstance(test, Constant) and arithmetic.is_true(test) is not (inner in around.body):
-                return True
-    return False
+            test = evaluator.find(place.part(around.test))
+            if isinstance(test.value, Constant):
+                yield test, arithmetic.is_true(test.value) is not (inner in around.body)
 
 
 def _is_taken(evaluator: Evaluator, read: Expression, binding: Binding, *, unless_asked: bool) -> bool | None:

@@ -320,17 +320,12 @@ def _modules(frame: Frame) -> set[Path]:
     return found
 
 
-def _is_off_by_default(evaluator: Evaluator, path: Path, target: ast.AST) -> bool:
-    """Whether code stands in a branch that is taken only with an option: ``if args.debug: args.workers = 0``."""
+def _is_off_by_default(evaluator: Evaluator, path: Path, target: ast.expr) -> bool:
+    """Whether only an option of the program leads to a place: ``if args.debug: args.workers = 0``."""
     module = evaluator.project.module(path)
-    inner = target
-    for above in module.above(target) if module is not None else ():
-        if isinstance(above, ast.If) and inner is not above.test and module is not None:
-            test = evaluator.find(Expression(module, module.scope_at(above), above.test))
-            if isinstance(test.value, Constant) and test.by_default:
-                return bool(test.value.value) is not (inner in above.body)
-        inner = above
-    return False
+    if module is None:
+        return False
+    return branches.is_off_by_default(evaluator, Expression(module, module.scope_at(target), target))
 
 
 def _is_of_another(evaluator: Evaluator, path: Path, target: ast.AST, owner: Found) -> bool:
@@ -367,10 +362,10 @@ def setters(project: Project, name: str) -> tuple[Path, ...]:
     return project.answer("files that set a name", name, find, compared=True)
 
 
-def _targets(project: Project, path: Path, name: str) -> tuple[ast.AST, ...]:
+def _targets(project: Project, path: Path, name: str) -> tuple[ast.expr, ...]:
     """Where a file does; its text must look like it, so that few are parsed."""
 
-    def find() -> tuple[ast.AST, ...]:
+    def find() -> tuple[ast.expr, ...]:
         module = project.module(path) if project.matches(path, _setting(name), (in_bytes(name),)) else None
         return tuple(_find_targets(module, name)) if module is not None else ()
 
@@ -385,7 +380,7 @@ def _setting(name: str) -> re.Pattern[bytes]:
     )
 
 
-def _find_targets(module: Module, name: str) -> Iterator[ast.AST]:
+def _find_targets(module: Module, name: str) -> Iterator[ast.expr]:
     for node in module.uses(name):
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
             if not (isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}):

@@ -204,7 +204,7 @@ class Objects:
                 found = module or self._unpicklable.of(here.part(value), depth)
                 if module is not None and self._unpicklable.passes_over(module):
                     continue
-                if found is None or (owner.made is not None and is_passed_over(evaluator, here, statement)):
+                if found is None or (owner.made is not None and is_passed_over(evaluator, here.part(value))):
                     continue  # of an object that anyone makes each branch may run
                 if not _is_replaced(function, statement, attribute, own):
                     kept = found.kept_as(attribute, function.owner if _is_inside(found, function.owner) else None)
