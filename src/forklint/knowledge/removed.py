@@ -47,6 +47,15 @@ def removed_from_companions() -> Mapping[str, Gone]:
 
 
 @cache
+def removed_members() -> Mapping[str, Mapping[str, Gone]]:
+    """What objects of classes of libraries beside torch had, by the class's dotted path and by name."""
+    found: dict[str, dict[str, Gone]] = {}
+    for row in knowledge.table("removed.toml")["member"]:
+        found.setdefault(row["owner"], {}).update(dict.fromkeys(row["names"], _gone(row)))
+    return found
+
+
+@cache
 def removed_from(owner: str) -> Mapping[str, Gone]:
     """By name, what a module or class of torch had."""
     versions = knowledge.table("removed_api.json")["names"].get(owner, {})

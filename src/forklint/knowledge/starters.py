@@ -96,6 +96,19 @@ class Consumer:
 
 
 @dataclass(frozen=True)
+class TrainerCli:
+    """Classes that read a command line, make objects of the classes that they are given, and train."""
+
+    classes: frozenset[str]
+    trainer: str
+    """The class of the attribute ``trainer``."""
+    parts: Mapping[str, tuple[str, int]]
+    """By attribute, the argument that names the class of what it holds, and that argument's position."""
+    method: str
+    """The method of the trainer that is called unless ``run=False``."""
+
+
+@dataclass(frozen=True)
 class Iteration:
     """What library calls do with a loader or a function that they are given, by qualified name."""
 
@@ -202,6 +215,14 @@ def settling() -> Settling:
     table = knowledge.table("starters.toml")["settles_start_method"]
     calls = frozenset(f"{module}.{name}" for module in table["modules"] for name in table["names"])
     return Settling(calls, frozenset(table["executors"]), tuple(table["modules"]))
+
+
+@cache
+def trainer_cli() -> TrainerCli:
+    """The table of starters.toml about command lines that train."""
+    table = knowledge.table("starters.toml")["trainer_cli"]
+    parts = {name: (argument, position) for name, (argument, position) in table["parts"].items()}
+    return TrainerCli(frozenset(table["classes"]), table["trainer"], parts, table["method"])
 
 
 @cache

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from forklint.knowledge.starters import Consumer, iteration
+from forklint.knowledge.starters import Consumer, iteration, trainer_cli
 from forklint.records import dataclass
 from forklint.runs.calls import method
 from forklint.runs.trace import AT_ONCE, Enters, Place, Step, behind, maybe
@@ -25,6 +25,7 @@ from forklint.values.model import (
     Stream,
     Table,
 )
+from forklint.values.trainer_cli import given_to_trainer
 
 if TYPE_CHECKING:
     from forklint.project.module import FunctionFacts
@@ -146,6 +147,8 @@ def by_call(topic: Topic, call: Expression, name: str) -> Iterator[Step]:
             place = call.part(one.value if isinstance(one, ast.Starred) else one)
             drawing = Drawing(topic, place, begins=name != NEXT, advances=name not in known.lazily)
             yield from drawing.of_source(place)
+    elif name in trainer_cli().classes:
+        yield from _trained(topic, Made(name, call))
     elif isinstance(node.func, ast.Attribute) and node.func.attr == METHOD:
         place = call.part(node.func.value)
         found = topic.evaluator.find(place)
@@ -155,6 +158,14 @@ def by_call(topic: Topic, call: Expression, name: str) -> Iterator[Step]:
         for consumer in known.consumers:
             if node.func.attr in consumer.methods:
                 yield from _consumed(topic, call, node.func, consumer)
+
+
+def _trained(topic: Topic, made: Made) -> Iterator[Step]:
+    """What Lightning's command line trains with."""
+    table = trainer_cli()
+    hooks = {hook for one in iteration().consumers if table.trainer in one.classes for hook in one.hooks[table.method]}
+    for given in given_to_trainer(topic.evaluator, made):
+        yield from Drawing(topic, made.call).each(given, tuple(sorted(hooks)))
 
 
 def _consumed(topic: Topic, call: Expression, func: ast.Attribute, consumer: Consumer) -> Iterator[Step]:

@@ -14,6 +14,7 @@ from forklint.project.index import External
 from forklint.project.module import ClassFacts
 from forklint.project.spelling import argument, last_name, text_of
 from forklint.summaries.summary import last_name as last_part
+from forklint.values import trainer_cli
 from forklint.values.model import (
     NO_ARGUMENTS,
     NOTHING,
@@ -45,6 +46,8 @@ DYNAMIC = re.compile(
 """Code that sets options whose names the text does not say."""
 ARGPARSE = re.compile(rb"(?:^|\r)[ \t]*(?:import|from) argparse\b", re.MULTILINE)
 FLAGS = re.compile(rb"DEFINE_")
+STORED = {"store_true": True, "store_false": False}
+"""What an option without a value stores, by its action."""
 ALL_AT_ONCE = re.compile(rb"\.set_defaults\(\s*\*\*")
 
 
@@ -113,11 +116,14 @@ def object_of(evaluator: Evaluator, call: Expression) -> Found:
 
 
 def option(evaluator: Evaluator, owner: Made, name: str) -> Found:
-    """What ``args.name`` holds if it is not given on the command line; NOTHING if that is not certain."""
+    """What ``args.name`` holds if it is not given on the command line; NOTHING if that is not certain.
+
+    The owner is what a parser gives, absl's flags, or what makes objects by the command line.
+    """
     if owner.name in listed("command_line", "flags"):
         return _flag(evaluator, owner.call.module, name)
     if not is_parsed(owner):
-        return NOTHING
+        return trainer_cli.part(evaluator, owner, name)
     home, project = owner.call.module, evaluator.project
     reached = (path for path in project.graph.reached(home.path) if path != home.path)
     others = [path for path in reached if name in _options(project, path)]
@@ -218,13 +224,16 @@ def _default(evaluator: Evaluator, call: Expression, name: str) -> Found:
     given = dict(entries.of_call(call.node))  # type: ignore[arg-type]
     if name in given:  # set_defaults
         return _told(evaluator, call, given[name], name)
+    action = text_of(given.get("action"))
     if "default" in given:
-        return _told(evaluator, call, given["default"], _flag_of(call.node))
+        found = _told(evaluator, call, given["default"], _flag_of(call.node))
+        is_fixed = action in STORED and found.value == Constant(STORED[action])
+        return Found(found.value) if is_fixed else found  # ``action="store_true", default=True``
     if "required" in given or not _flag_of(call.node).startswith("-"):
         return NOTHING
-    action = text_of(given.get("action"))
-    values = {"": None, "store": None, "store_true": False, "store_false": True}
-    return Found(Constant(values[action]), by_default=True) if action in values else NOTHING
+    if action in STORED:
+        return Found(Constant(not STORED[action]), by_default=True)
+    return Found(Constant(None), by_default=True) if action in {"", "store"} else NOTHING
 
 
 def _told(evaluator: Evaluator, call: Expression, value: ast.expr, name: str) -> Found:

@@ -288,7 +288,10 @@ def _placed(setting: Setting, package: str) -> Setting:
 NAMED_BESIDE = "_target_"
 """A class by its name, with what it is given beside it, as Hydra's ``instantiate`` reads it."""
 NAMED, GIVEN = "type", "args"
-"""A class by its name, and the mapping of what it is given: ``getattr(module, c["type"])(**c["args"])``."""
+"""A class by its name, and the mapping of what it is given: ``getattr(module, c["type"])(**c["args"])``. The code that
+reads it may give it more."""
+BY_PATH, ALL_GIVEN = "class_path", "init_args"
+"""The same as jsonargparse and Lightning's command line read it, which give it nothing else."""
 
 
 def targets(evaluator: Evaluator, words: frozenset[str]) -> list[Arguments]:
@@ -301,6 +304,11 @@ def targets(evaluator: Evaluator, words: frozenset[str]) -> list[Arguments]:
     ]
 
 
+def is_named(project: Project, name: str) -> bool:
+    """Whether a file says that an object of a class is to be made."""
+    return any(one.rpartition(".")[2] == name for _, one, _ in _all_targets(project))
+
+
 def _all_targets(project: Project) -> list[tuple[Setting, str, bool]]:
     return project.answer("classes that files name", None, lambda: list(_find_targets(project)))
 
@@ -311,26 +319,29 @@ def _find_targets(project: Project) -> Iterator[tuple[Setting, str, bool]]:
         if path.suffix.lower() not in {".yaml", ".yml", ".json"} or not is_small(project, path):
             continue
         data = project.data(path)
-        if NAMED_BESIDE.encode() not in data and not (NAMED.encode() in data and GIVEN.encode() in data):
+        pairs = ((NAMED_BESIDE, NAMED_BESIDE), (NAMED, GIVEN), (BY_PATH, ALL_GIVEN))
+        if not any(name.encode() in data and given.encode() in data for name, given in pairs):
             continue
         preset = load(project, path)
         for tree in preset.trees if preset is not None else ():
             for node in tree.walk():
                 found = _described(node) if node.shape is Shape.MAPPING else None
                 if preset is not None and found is not None:
-                    given, name = found
+                    given, name, is_all = found
                     setting = Setting(preset, given, Setting(preset, tree), by_default=True)
-                    yield setting, name, given is node
+                    yield setting, name, is_all
 
 
-def _described(node: Node) -> tuple[Node, str] | None:
-    """The mapping of what a class is given, and its name."""
-    beside, named, given = (node.own(key) for key in (NAMED_BESIDE, NAMED, GIVEN))
+def _described(node: Node) -> tuple[Node, str, bool] | None:
+    """The mapping of what a class is given, its name, and whether it is given nothing else."""
+    beside = node.own(NAMED_BESIDE)
     if beside is not None and isinstance(beside.value.value, str):
-        return node, beside.value.value
-    if named is None or given is None or given.value.shape is not Shape.MAPPING:
-        return None
-    return (given.value, named.value.value) if isinstance(named.value.value, str) else None
+        return node, beside.value.value, True
+    for key, below, is_all in ((NAMED, GIVEN, False), (BY_PATH, ALL_GIVEN, True)):
+        named, given = node.own(key), node.own(below)
+        if named is not None and given is not None and given.value.shape is Shape.MAPPING:
+            return (given.value, named.value.value, is_all) if isinstance(named.value.value, str) else None
+    return None
 
 
 def _arguments(setting: Setting, *, is_all: bool) -> Arguments | None:

@@ -116,7 +116,12 @@ def _at_import(project: Project, module: Module, events: Sequence[Settles]) -> I
 
 
 def _is_only_if_unset(event: Settles) -> bool:
-    """Whether a condition keeps a method that is set already, whichever: not one that asks whether it is another."""
+    """Whether a method that is set already is kept, whichever: by a condition, or an error that is caught.
+
+    Not by a condition that asks whether it is another.
+    """
+    if not event.forced and RAISED_AGAIN in event.way.caught:
+        return True
     tests = (above.test for above in event.module.above(event.node) if isinstance(above, ast.If))
     named = (one for test in tests for one in nodes_below(test) if isinstance(one, ast.Constant))
     return event.way.if_unset and not any(isinstance(one.value, str) for one in named)

@@ -17,11 +17,7 @@ from forklint.project.index import Project
 from forklint.project.module import ClassFacts, Module
 from forklint.project.nodes import start_of
 from forklint.project.scopes import FUNCTIONS, Kind, Scope
-from forklint.project.spelling import (
-    dotted,
-    first_parameter,
-    is_name,
-)
+from forklint.project.spelling import dotted, first_parameter, is_name
 from forklint.project.versions import asks_for_older
 from forklint.rules.unknown_method.attributes import Attributes, missed_on_classes
 from forklint.rules.unknown_method.callables import callables
@@ -34,6 +30,7 @@ from forklint.rules.unknown_method.nearest import Nearest, is_slip, nearest
 from forklint.rules.unknown_method.owners import WRAPPERS, Owner, Owners, is_unaware
 from forklint.rules.unknown_method.read_names import alike, may_be_inner
 from forklint.rules.unknown_method.receivers import Calls
+from forklint.rules.unknown_method.removed_members import is_lost
 from forklint.rules.unknown_method.screening import Screening
 from forklint.rules.unknown_method.supers import SUPER, lacking_above
 from forklint.rules.unknown_method.suppliers import Suppliers
@@ -327,6 +324,8 @@ class Objects:
         """
         owner, name = lacking.owner, lacking.name
         bases = self.project.ancestry(owner).external if isinstance(owner, ClassFacts) else (owner.path,)
+        if any(is_lost(base, name) for base in bases):
+            return  # that is told of as such
         gone = next((found for base in bases if (found := gone_from(base, name)) is not None), None)
         if gone is None:
             yield lacking

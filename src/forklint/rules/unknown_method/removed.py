@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
-from forklint.knowledge.removed import Gone, removed_from_companions, removed_modules
+from forklint.knowledge.removed import Gone, removed_from_companions, removed_members, removed_modules
 from forklint.knowledge.torch_api import torch_module
 from forklint.members.attribute_stores import giving_files
 from forklint.members.guards import is_excused, is_fallback, is_hidden
@@ -34,6 +34,8 @@ COMPANIONS = {
     "pytorch_lightning": "lightning",
 }
 """Packages of other libraries, and by which name their version is asked for."""
+LIGHTNING = "lightning"
+"""The other name of pytorch_lightning."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,17 @@ class Removed:
     @property
     def gone(self) -> Gone:
         """Since when it is gone."""
-        return _everything()[self.path]
+        owner, _, name = self.path.rpartition(".")
+        return removed_members().get(owner, {}).get(name) or _everything()[self.path]
+
+    @property
+    def message(self) -> str:
+        """Since when it is gone, in words."""
+        owner, _, name = self.path.rpartition(".")
+        if owner in removed_members():
+            return f"`{owner}` has no `{name}` since Lightning {self.gone.version}"
+        kind = "module " if self.library == TORCH else ""
+        return f"{self.library} has no {kind}`{self.path}` since version {self.gone.version}"
 
     @property
     def library(self) -> str:
@@ -106,7 +118,7 @@ def may_need(summary: Summary) -> bool:
     of_torch = [one for one in imported if one.startswith(f"{TORCH}.")]
     if any(not _everything().keys().isdisjoint(_paths_of(one)) for one in (*of_torch, *of_companions)):
         return True
-    names = _last_names(with_companions=bool(of_companions))
+    names = _last_names(with_companions=any(one.startswith((LIGHTNING, *COMPANIONS)) for one in imported))
     return any(not names.isdisjoint(scope.attributes) for scope in summary.scopes)
 
 
@@ -120,7 +132,8 @@ def _paths_of(dotted_name: str) -> Iterator[str]:
 @cache
 def _last_names(*, with_companions: bool) -> frozenset[str]:
     gone = _everything() if with_companions else removed_modules()
-    return frozenset(path.rpartition(".")[2] for path, one in gone.items() if one.is_attribute)
+    names = frozenset(path.rpartition(".")[2] for path, one in gone.items() if one.is_attribute)
+    return names.union(*removed_members().values()) if with_companions else names
 
 
 def _imports(node: ast.Import | ast.ImportFrom, path: str) -> bool:

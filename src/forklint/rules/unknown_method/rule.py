@@ -46,8 +46,8 @@ class UnknownMethod(Rule):
 
     It also reports modules, functions and methods that torch removed, private ones included, and some of torchvision,
     torchaudio, transformers, datasets and Lightning: `torch._six`, `torchvision.transforms.Scale`, `torchaudio.info`,
-    `transformers.AdamW`, `datasets.load_metric`, `torch.rfft`, `RNNCellBase.check_forward_input` and others, and
-    `.next()` of an iterator of a `DataLoader`, which torch 1.13 removed. Where nothing is known of what `iter` is
+    `transformers.AdamW`, `datasets.load_metric`, `torch.rfft`, `RNNCellBase.check_forward_input`, `Trainer.lr_find` and
+    others, and `.next()` of an iterator of a `DataLoader`, which torch 1.13 removed. Where nothing is known of what `iter` is
     called with, it passes for a loader if no class of the project has a method `next`. Calls of functions that torch
     keeps only to raise an error, such as `torch.symeig`, are reported as well. Nothing of this is reported if the
     project asks for an older version, which had the name (`torch==1.7.1` in `requirements.txt`, `environment.yml` or
@@ -148,6 +148,7 @@ class UnknownMethod(Rule):
         from forklint.rules.unknown_method.missing_modules import missing_modules
         from forklint.rules.unknown_method.module_names import lacking_names
         from forklint.rules.unknown_method.removed import removed
+        from forklint.rules.unknown_method.removed_members import lost_members
         from forklint.rules.unknown_method.torch_names import misspelt
 
         if not self._is_asked(module.path, module.screened.code):
@@ -181,10 +182,8 @@ class UnknownMethod(Rule):
             words = "an iterator of a DataLoader has no method `next` since torch 1.13"
             message, severity = (f"{words}{HIDDEN}", Severity.INFO) if old.hidden else (words, None)
             yield Suspect(old.node, old.node.attr, message, self.settings.cells, severity=severity, facts=old)
-        for gone in removed(self.project, module):
-            kind = "module " if gone.library == "torch" else ""
-            words = f"{gone.library} has no {kind}`{gone.path}` since version {gone.gone.version}"
-            message, severity = (f"{words}{HIDDEN}", Severity.INFO) if gone.hidden else (words, None)
+        for gone in (*removed(self.project, module), *lost_members(self.project, module)):
+            message, severity = (f"{gone.message}{HIDDEN}", Severity.INFO) if gone.hidden else (gone.message, None)
             yield Suspect(gone.node, gone.path, message, self.settings.cells, severity=severity, facts=gone)
 
     def proof(self, suspect: Suspect, module: Module) -> Mapping[str, Any]:

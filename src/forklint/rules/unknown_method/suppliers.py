@@ -19,6 +19,7 @@ from forklint.rules.unknown_method.attributes import OF_CONTAINERS, Attributes
 from forklint.rules.unknown_method.nearest import nearest
 from forklint.rules.unknown_method.owners import OF_WRAPPERS, Owner
 from forklint.summaries.terms import CALL
+from forklint.values import files
 from forklint.values.callers import is_super_call
 
 OBJECT = "object"
@@ -104,7 +105,8 @@ class Suppliers:
 
     def _is_made(self, facts: ClassFacts) -> bool:
         """Whether the project makes objects of a class that was meant for others."""
-        return abstract.can_be_made(self.project, facts) and bool(self.project.where(CALL, facts.name))
+        is_made = bool(self.project.where(CALL, facts.name)) or files.is_named(self.project, facts.name)
+        return abstract.can_be_made(self.project, facts) and is_made
 
     def _is_made_itself(self, facts: ClassFacts) -> bool:
         """Whether a call in the project surely makes an object of a class, and not of another of its name."""

@@ -1,0 +1,131 @@
+"""What objects of Lightning's classes lost, where it is read: ``trainer.lr_find()``, ``self.trainer.use_ddp``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import TYPE_CHECKING
+
+from forklint.knowledge.removed import Gone, removed_members
+from forklint.members.attribute_stores import is_assigned_somewhere
+from forklint.members.guards import is_hidden, is_method_excused
+from forklint.members.version_tests import is_chosen_by_version
+from forklint.project.guard import is_for_type_checkers
+from forklint.project.scopes import FUNCTIONS
+from forklint.project.spelling import dotted, first_parameter, is_name
+from forklint.project.versions import asks_for_older
+from forklint.rules.unknown_method.removed import LIGHTNING, Removed
+from forklint.values.assigned import assigned
+from forklint.values.evaluator import Evaluator
+from forklint.values.model import Expression, Made
+
+if TYPE_CHECKING:
+    from forklint.project.index import Project
+    from forklint.project.module import ClassFacts, Module
+
+PACKAGES = ("lightning.", "pytorch_lightning.")
+TRAINER, KEPT = "pytorch_lightning.Trainer", "trainer"
+"""The class, and under which name models, data and callbacks have their trainer."""
+MAKING = ("Trainer", "Trainer.from_argparse_args")
+HOLDING = ("LightningModule", "LightningDataModule")
+"""Classes that have it as an attribute."""
+TAKING = "Callback"
+"""The class whose hooks take it as a parameter."""
+
+
+def lost_members(project: Project, module: Module) -> Iterator[Removed]:
+    """Give the places where a module reads them, each once in a function for what they are read on."""
+    code = module.screened.code
+    if LIGHTNING.encode() not in code:
+        return
+    seen: set[tuple[ast.AST, str, str]] = set()
+    for name, owners in _owners().items():
+        for node in module.uses(name) if name.encode() in code else ():
+            if not isinstance(node, ast.Attribute) or node.attr != name or not isinstance(node.ctx, ast.Load):
+                continue
+            place = (module.scope_at(node).node, dotted(node.value), name)
+            owner = _owner(project, module, node, owners) if place not in seen else ""
+            if owner and not _is_spared(project, module, node, owners[owner]):
+                seen.add(place)
+                yield Removed(node, f"{owner}.{name}", is_hidden(module, node))
+
+
+def is_lost(base: str, name: str) -> bool:
+    """Whether objects of a class outside the project, by its dotted path, had what they lack now."""
+    return any(_is_called(base, owner.rpartition(".")[2]) for owner in _owners().get(name, ()))
+
+
+@cache
+def _owners() -> Mapping[str, Mapping[str, Gone]]:
+    """By name, the classes that had it."""
+    found: dict[str, dict[str, Gone]] = {}
+    for owner, names in removed_members().items():
+        for name, gone in names.items():
+            found.setdefault(name, {})[owner] = gone
+    return found
+
+
+def _owner(project: Project, module: Module, node: ast.Attribute, owners: Mapping[str, Gone]) -> str:
+    """Of some classes, the one of the object that a name is read on; empty if it is not known."""
+    around = _class_around(module, node)
+    if is_name(node.value, "self"):
+        if around is None or _has_own(project, around[0], node.attr):
+            return ""
+        return next((one for one in owners if _derives(project, around[0], one.rpartition(".")[2])), "")
+    return TRAINER if TRAINER in owners and _is_trainer(project, module, node.value, around) else ""
+
+
+def _is_trainer(
+    project: Project, module: Module, value: ast.expr, around: tuple[ClassFacts, ast.FunctionDef] | None
+) -> bool:
+    if around is not None and isinstance(value, ast.Attribute) and is_name(value.value, "self"):
+        holds = any(_derives(project, around[0], one) for one in HOLDING)
+        return holds and value.attr == KEPT and not any(_sets(project, one, KEPT) for one in _kin(project, around[0]))
+    if around is not None and is_name(value, KEPT) and KEPT in {one.arg for one in around[1].args.args[1:2]}:
+        return _derives(project, around[0], TAKING)
+    if not isinstance(value, (ast.Name, ast.Attribute, ast.Call)):
+        return False
+    made = Evaluator(project).find(Expression(module, module.scope_at(value), value)).value
+    return isinstance(made, Made) and any(_is_called(made.name, one) for one in MAKING)
+
+
+def _class_around(module: Module, node: ast.AST) -> tuple[ClassFacts, ast.FunctionDef] | None:
+    """The class in a method of which a place stands, and the method."""
+    function = next((above for above in module.above(node) if isinstance(above, FUNCTIONS)), None)
+    home = module.parents[function] if function is not None else None
+    if not isinstance(home, ast.ClassDef) or not isinstance(function, ast.FunctionDef):
+        return None
+    return (module.class_facts(home), function) if first_parameter(function) == "self" else None
+
+
+def _derives(project: Project, facts: ClassFacts, name: str) -> bool:
+    return any(_is_called(one, name) for one in project.ancestry(facts).external)
+
+
+def _is_called(path: str, name: str) -> bool:
+    """Whether a dotted path leads to something of Lightning under a name."""
+    return path.startswith(PACKAGES) and path.endswith(f".{name}")
+
+
+def _has_own(project: Project, facts: ClassFacts, name: str) -> bool:
+    """Whether a class, what it derives from, or what derives from it, may bring an attribute of its own."""
+    is_set = any(_sets(project, one, name) for one in _kin(project, facts))
+    return is_set or is_assigned_somewhere(project, name, [facts.module])
+
+
+def _kin(project: Project, facts: ClassFacts) -> tuple[ClassFacts, ...]:
+    return (*project.ancestry(facts).classes, *project.subclasses(facts))
+
+
+def _sets(project: Project, facts: ClassFacts, name: str) -> bool:
+    """Whether the body of a class binds a name, or a method of it stores it on ``self``."""
+    methods = facts.methods.values()
+    return name in facts.scope.bindings or any(name in assigned(project, one, "self") for one in methods)
+
+
+def _is_spared(project: Project, module: Module, node: ast.Attribute, gone: Gone) -> bool:
+    """Whether the project is for a version that has it, or the code is ready for its lack."""
+    if asks_for_older(project, module.path, gone.since, LIGHTNING) or is_method_excused(module, node):
+        return True
+    return is_chosen_by_version(project, module, node) or is_for_type_checkers(module, node)
