@@ -12,9 +12,10 @@ T = TypeVar("T")
 STACK = 64 * 2**20
 """Bytes of stack of the thread that lints: a thread has less than the program itself, on macOS 512 kB."""
 BREATH = 0.2
-"""Seconds since an answer after which what it has put out of use is freed: the next key is mostly pressed sooner."""
-MOST_UNSWEPT = 4
-"""So many answers, until that is done though the user is typing."""
+"""Seconds since the answer to an edit after which other files are looked at, and what is out of use is freed: the next
+key is mostly pressed sooner."""
+MOST_UNSWEPT = 3
+"""So many edits, until that is freed though the user is typing."""
 PAUSE = 1.5
 """Seconds without an edit after which what takes longer is done."""
 ABSENCE = 15.0
@@ -64,7 +65,7 @@ class Schedule:
         self._is_learning = self._is_untidy = self._is_looking = self._is_half_typed = False
         self._last = self._answered = 0.0
         self._unswept = 0
-        """How many times something was linted since what that put out of use was freed."""
+        """How many edits were answered since what they put out of use was freed."""
         self._wake = asyncio.Event()
         self.delay = 0.0
         self._task: asyncio.Task[None] | None = None
@@ -132,14 +133,16 @@ class Schedule:
             await self._work.look()
         elif self._edited:
             await self._answer(self._work.lint(self._edited.popitem()[0]))
-        elif self._others:
-            await self._answer(self._work.lint(self._others.popitem()[0]))
+        elif self._others and self._breathed() >= BREATH:
+            await self._work.lint(self._others.popitem()[0])
+            await self._sweep()
         elif self._unswept and self._breathed() >= BREATH:
             await self._sweep()
         elif self._is_learning:
             self._is_learning = await self._work.learn()
         elif self._unconfirmed and self._quiet() >= PAUSE:
-            await self._answer(self._work.confirm(self._unconfirmed.popitem()[0]))
+            await self._work.confirm(self._unconfirmed.popitem()[0])
+            await self._sweep()
         elif self._is_half_typed and self._quiet() >= ABSENCE:
             self._is_half_typed = False
             await self._work.take_in_unparsed()
@@ -172,7 +175,7 @@ class Schedule:
         return asyncio.get_running_loop().time() - self._last
 
     def _breathed(self) -> float:
-        """Seconds since the last answer."""
+        """Seconds since the last answer to an edit."""
         return asyncio.get_running_loop().time() - self._answered
 
     @property
@@ -182,7 +185,7 @@ class Schedule:
 
     async def _rest(self) -> None:
         """Wait for more to do."""
-        waits = [BREATH - self._breathed()] if self._unswept else []
+        waits = [BREATH - self._breathed()] if self._unswept or self._others else []
         waits += [PAUSE - self._quiet()] if self._unconfirmed else []
         waits += [self._patience - self._quiet()] if self._is_untidy else []
         waits += [ABSENCE - self._quiet()] if self._is_half_typed else []

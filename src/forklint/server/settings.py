@@ -29,7 +29,7 @@ class ClientSettings:
     """The project's Python, which has torch, for verifying; that of the server if there is none."""
     code_lens: bool = True
     """Whether "Verify this finding" stands above each finding that can be verified."""
-    delay: float = 0.02
+    delay: float = 0.005
     """Seconds to wait after a key press, in case another one follows."""
     is_trusted: bool = True
     """Whether code of the workspace may be run."""
