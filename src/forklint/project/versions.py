@@ -21,6 +21,9 @@ CONDA, YAML = b"dependencies:", (".yml", ".yaml")
 """... and what stands in one of conda, whatever it is called."""
 MOST_FILES = 20
 """So many files of a folder are looked at for one of conda."""
+NOTEBOOK = ".ipynb"
+INSTALLING = re.compile(rb"(?m)^[^#\n]*\b(?:pip3?|conda|mamba)\b[^#\n]{0,9}\binstall [^\n]*")
+"""A line of a notebook that installs libraries, as a command of the shell or of IPython."""
 OTHERS = rb"(?:[<>!]=? *[\d.*]+ *, *)*"
 """Bounds before the one that counts: `>=1.5,`."""
 SIGN = rb"={1,3}|<=?|~=|\^| {2,}"
@@ -38,12 +41,21 @@ ASKED = {
 
 
 def asks_for_older(project: Project, path: Path, since: tuple[int, int], library: str = "torch") -> bool:
-    """Whether a file beside another one, or in a folder above it, asks for a library older than a version."""
+    """Whether a file beside another one, or in a folder above it, asks for a library older than a version.
+
+    A notebook may do so itself: ``!pip install transformers==4.2.2``.
+    """
 
     def find() -> bool:
         return any(_asks(project, folder, since, ASKED[library]) for folder in _folders(project, path))
 
-    return project.answer("an older library asked for", (path.parent, since, library), find, compared=True)
+    def find_in_notebook() -> bool:
+        return any(_asks_in(line[0], since, ASKED[library]) for line in INSTALLING.finditer(project.data(path)))
+
+    is_asked = project.answer("an older library asked for", (path.parent, since, library), find, compared=True)
+    if is_asked or path.suffix != NOTEBOOK:
+        return is_asked
+    return project.answer("an older library installed", (path, since, library), find_in_notebook, compared=True)
 
 
 def _folders(project: Project, path: Path) -> Iterator[Path]:
@@ -54,8 +66,11 @@ def _folders(project: Project, path: Path) -> Iterator[Path]:
 
 
 def _asks(project: Project, folder: Path, since: tuple[int, int], pattern: re.Pattern[bytes]) -> bool:
-    asked = (one for data in _texts(project, folder) for one in pattern.finditer(_in_utf8(data)))
-    return any(_is_older(_sign(one), (int(one[2]), int(one[3] or 0)), since) for one in asked)
+    return any(_asks_in(_in_utf8(data), since, pattern) for data in _texts(project, folder))
+
+
+def _asks_in(data: bytes, since: tuple[int, int], pattern: re.Pattern[bytes]) -> bool:
+    return any(_is_older(_sign(one), (int(one[2]), int(one[3] or 0)), since) for one in pattern.finditer(data))
 
 
 def _texts(project: Project, folder: Path) -> Iterator[bytes]:

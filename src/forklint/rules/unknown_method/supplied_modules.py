@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,5 +75,12 @@ def _is_named(project: Project, init: Path, name: str) -> bool:
     above = [one for one in init.parents if one.is_relative_to(project.root)]
     asked = [*((file, word) for file in BUILDS), *((file, rb"[./]" + word) for file in SETTINGS)]
     asked += [(file, FETCHING + word) for file in MANUALS]
-    asked += [(".gitignore", rb"(?m)^[^#\n]*" + word + rb"(?:\.py|/)?[ \t\r]*$")]
-    return any(re.search(pattern, project.data(folder / file)) for folder in above for file, pattern in asked)
+    is_named = any(re.search(pattern, project.data(folder / file)) for folder in above for file, pattern in asked)
+    return is_named or any(_is_left_out(project.data(folder / ".gitignore"), name) for folder in above)
+
+
+def _is_left_out(rules: bytes, name: str) -> bool:
+    """Whether git is told to leave out a module, by its name or a pattern: ``models/pointnet2_cls*``."""
+    lines = (line.strip() for line in rules.decode("utf-8", "replace").splitlines())
+    lasts = [line.rpartition("/")[2] for line in (line.rstrip("/") for line in lines) if line and line[0] not in "#!"]
+    return any(fnmatchcase(one, last) for last in lasts if last.strip("*.") for one in (name, f"{name}.py"))
