@@ -29,16 +29,18 @@ def values_of(module: Module, scope: Scope, name: ast.Name) -> Iterator[tuple[Sc
 def reaching(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, list[Binding]] | None:
     """The bindings that a name may have where it is read, and their scope; None for a name that no scope binds.
 
-    Of those of its own scope: none that the way there surely replaces, nor one that comes later, but round a loop, nor
-    one of a branch that is not taken where the name is read: ``if packed: ...`` and, further on, ``if packed: ...``.
+    Of those of its own scope: none that the way there surely replaces, nor one that comes later, but round a loop that
+    does not begin with another, nor one of a branch that is not taken where the name is read: ``if packed: ...`` and,
+    further on, ``if packed: ...``.
     """
     found = None if is_shadowed(module, name) else scope.find(name.id)
     if found is None or found[0] is not scope or len(found[1]) == 1:
         return found
     chain = _chain(module, name)
     binding_it = {module.statement_of(one.node) for one in found[1] if not isinstance(one.node, ast.arg)}
-    loops = [node for node in chain if isinstance(node, (ast.For, ast.AsyncFor, ast.While))]
+    loops: list[ast.stmt] = [node for node in chain if isinstance(node, (ast.For, ast.AsyncFor, ast.While))]
     before: list[Binding] = []
+    sure: list[ast.AST] = []
     for binding in sorted(found[1], key=lambda one: start_of(one.node)):
         if isinstance(binding.node, ast.arg):
             before.append(binding)
@@ -48,18 +50,27 @@ def reaching(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, list[
             continue
         if isinstance(statement, BINDING_BLOCKS) and any(node in statement.body for node in chain):
             before = [binding]
+            sure.append(statement)
             continue
-        if statement in chain or start_of(binding.node) > start_of(name):
-            before += [binding] if any(loop in module.above(statement) for loop in loops) else []
-            continue
-        if _is_in_another_branch(module, statement, chain):
-            before += [binding] if any(loop in module.above(statement) for loop in loops) else []
+        is_later = statement in chain or start_of(binding.node) > start_of(name)
+        if is_later or _is_in_another_branch(module, statement, chain):
+            before += [binding] if _comes_round(module, statement, loops, sure) else []
             continue
         around = next((one for one in _chain(module, statement) if _is_on_the_way(module, one, chain)), None)
         if around is not None and _surely_binds(around, binding_it):
             before = [one for one in before if start_of(one.node) >= start_of(around)]
+            sure.append(around)
         before.append(binding)
     return scope, before
+
+
+def _comes_round(module: Module, statement: ast.stmt, loops: list[ast.stmt], sure: list[ast.AST]) -> bool:
+    """Whether a binding lasts until the next turn of one of some loops, which are given from the inside.
+
+    It does not if one of those that surely come before the place stands in the innermost loop around both.
+    """
+    around = next((loop for loop in loops if loop in module.above(statement)), None)
+    return around is not None and not any(one is around or around in module.above(one) for one in sure)
 
 
 def _leaves(module: Module, statement: ast.stmt, chain: list[ast.AST]) -> bool:
