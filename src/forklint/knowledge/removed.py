@@ -24,6 +24,8 @@ class Gone:
     """Of a module: whether it could be reached as an attribute without being imported."""
     raises: bool = False
     """Of a function: whether it is still there, and does nothing but raise an error."""
+    is_setter: bool = False
+    """Of a member: whether it is still there, and can no longer be assigned."""
     torch: tuple[int, int] | None = None
     """The torch that came with it, for torchvision and torchaudio."""
 
@@ -76,7 +78,8 @@ def _gone(row: Mapping[str, Any]) -> Gone:
     first, second = row["since"]
     torch = tuple(row["torch"]) if "torch" in row else None
     is_attribute = row.get("is_attribute", "paths" in row)
-    return Gone((first, second), row.get("instead", ""), is_attribute, row.get("raises", False), torch)
+    raises, is_setter = row.get("raises", False), row.get("is_setter", False)
+    return Gone((first, second), row.get("instead", ""), is_attribute, raises, is_setter, torch)
 
 
 def _since(version: str) -> Gone:

@@ -58,6 +58,8 @@ class Removed:
     def message(self) -> str:
         """Since when it is gone, in words."""
         owner, _, name = self.path.rpartition(".")
+        if self.gone.is_setter:
+            return f"`{name}` of a `{owner}` cannot be assigned since Lightning {self.gone.version}"
         if owner in removed_members():
             return f"`{owner}` has no `{name}` since Lightning {self.gone.version}"
         kind = "module " if self.library == TORCH else ""

@@ -1,4 +1,4 @@
-"""What objects of Lightning's classes lost, where it is read: ``trainer.lr_find()``, ``self.trainer.use_ddp``."""
+"""What objects of Lightning's classes lost, where it is used: ``trainer.lr_find()``, ``self.trainer.use_ddp``."""
 
 from __future__ import annotations
 
@@ -35,15 +35,16 @@ TAKING = "Callback"
 
 
 def lost_members(project: Project, module: Module) -> Iterator[Removed]:
-    """Give the places where a module reads them, each once in a function for what they are read on."""
+    """Give the places where a module reads or assigns them, each once in a function for what they are read on."""
     code = module.screened.code
     if LIGHTNING.encode() not in code:
         return
     seen: set[tuple[ast.AST, str, str]] = set()
-    for name, owners in _owners().items():
+    for name, had in _owners().items():
         for node in module.uses(name) if name.encode() in code else ():
-            if not isinstance(node, ast.Attribute) or node.attr != name or not isinstance(node.ctx, ast.Load):
+            if not isinstance(node, ast.Attribute) or node.attr != name or isinstance(node.ctx, ast.Del):
                 continue
+            owners = {one: gone for one, gone in had.items() if gone.is_setter is isinstance(node.ctx, ast.Store)}
             place = (module.scope_at(node).node, dotted(node.value), name)
             owner = _owner(project, module, node, owners) if place not in seen else ""
             if owner and not _is_spared(project, module, node, owners[owner]):
@@ -53,7 +54,8 @@ def lost_members(project: Project, module: Module) -> Iterator[Removed]:
 
 def is_lost(base: str, name: str) -> bool:
     """Whether objects of a class outside the project, by its dotted path, had what they lack now."""
-    return any(_is_called(base, owner.rpartition(".")[2]) for owner in _owners().get(name, ()))
+    had = _owners().get(name, {})
+    return any(not gone.is_setter and _is_called(base, owner.rpartition(".")[2]) for owner, gone in had.items())
 
 
 @cache
@@ -70,7 +72,8 @@ def _owner(project: Project, module: Module, node: ast.Attribute, owners: Mappin
     """Of some classes, the one of the object that a name is read on; empty if it is not known."""
     around = _class_around(module, node)
     if is_name(node.value, "self"):
-        if around is None or _has_own(project, around[0], node.attr):
+        is_store = isinstance(node.ctx, ast.Store)
+        if around is None or (_binds if is_store else _has_own)(project, around[0], node.attr):
             return ""
         return next((one for one in owners if _derives(project, around[0], one.rpartition(".")[2])), "")
     return TRAINER if TRAINER in owners and _is_trainer(project, module, node.value, around) else ""
@@ -112,6 +115,11 @@ def _has_own(project: Project, facts: ClassFacts, name: str) -> bool:
     """Whether a class, what it derives from, or what derives from it, may bring an attribute of its own."""
     is_set = any(_sets(project, one, name) for one in _kin(project, facts))
     return is_set or is_assigned_somewhere(project, name, [facts.module])
+
+
+def _binds(project: Project, facts: ClassFacts, name: str) -> bool:
+    """Whether the body of a class, or of one that it derives from, binds a name."""
+    return any(name in one.scope.bindings for one in project.ancestry(facts).classes)
 
 
 def _kin(project: Project, facts: ClassFacts) -> tuple[ClassFacts, ...]:

@@ -49,9 +49,10 @@ class UnknownMethod(Rule):
     `transformers.AdamW`, `datasets.load_metric`, `torch.rfft`, `RNNCellBase.check_forward_input`, `Trainer.lr_find` and
     others, and `.next()` of an iterator of a `DataLoader`, which torch 1.13 removed. Where nothing is known of what
     `iter` is called with, it passes for a loader if no class of the project has a method `next`. Calls of functions
-    that torch keeps only to raise an error, such as `torch.symeig`, are reported as well. Nothing of this is reported
-    if the project asks for an older version, which had the name (`torch==1.7.1` in `requirements.txt`,
-    `environment.yml` or another such file).
+    that torch keeps only to raise an error, such as `torch.symeig`, are reported as well, and so is `self.hparams =
+    ...` in a LightningModule, which has no setter since 1.3. Nothing of this is reported if the project asks for an
+    older version, which had the name (`torch==1.7.1` in `requirements.txt`, `environment.yml` or another such file, or
+    in a notebook's own `!pip install`).
 
     The rule checks files that use torch or transformers, and files of such a project that are in a package or import
     another file. If an `except` around several statements hides the error, the severity is info.
@@ -204,7 +205,8 @@ class UnknownMethod(Rule):
             return {"name": wrong.name, "class": (str(wrong.init), ""), "is_module": True}
         if isinstance(wrong, Removed):
             above, _, name = wrong.path.rpartition(".")
-            return {"name": name, "torch": above, "is_module": isinstance(wrong.node, (ast.Import, ast.ImportFrom))}
+            is_module = isinstance(wrong.node, (ast.Import, ast.ImportFrom))
+            return {"name": name, "torch": above, "is_module": is_module, "is_setter": wrong.gone.is_setter}
         owner = wrong.owner
         if isinstance(wrong, Lacking) and wrong.is_above and isinstance(owner, ClassFacts):
             bases = self.project.ancestry(owner).classes[1:]

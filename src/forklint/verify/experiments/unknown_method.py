@@ -26,7 +26,7 @@ class UnknownMethod(Experimenter):
         """One trial: import and look."""
         proof = finding.proof
         spec: dict[str, Any] = {"name": proof["name"], "right": fixed_name(finding)}
-        spec |= {key: True for key in ("is_module", "raises") if proof.get(key)}
+        spec |= {key: True for key in ("is_module", "is_setter", "raises") if proof.get(key)}
         place = proof.get("class")
         if place is None:
             owner = proof["torch"]
@@ -42,6 +42,7 @@ class UnknownMethod(Experimenter):
         what = "module " if proof.get("is_module") else ""
         claim = f"`{owner}` has no {what}`{proof['name']}`"
         claim = f"`{owner}.{proof['name']}` only raises an error" if proof.get("raises") else claim
+        claim = f"`{proof['name']}` of a `{owner}` cannot be assigned" if proof.get("is_setter") else claim
         experiment = Experiment(finding, claim, (trial,))
         return attempts(experiment, place, self.context) if place else experiment
 
@@ -61,7 +62,8 @@ class UnknownMethod(Experimenter):
         name = finding.proof["name"]
         if record["found"] or not record["error"]:
             where = f"on the {record['on']}" if record["found"] else "created on access"
-            return Judgement(Verdict.REFUTED, f"`{name}` exists, {where}")
+            text = f"`{name}` can be assigned" if finding.proof.get("is_setter") else f"`{name}` exists, {where}"
+            return Judgement(Verdict.REFUTED, text)
         if finding.proof.get("raises"):
             return Judgement(Verdict.CONFIRMED, record["error"], details={"control": "defined"})
         is_of_name = record["error"].startswith("AttributeError") and name in record["error"]
@@ -72,7 +74,8 @@ class UnknownMethod(Experimenter):
         if not right and not record["defined"]:
             return inconclusive(f"{record['error']}; but if it is defined, too", "call it on a real object")
         if not right:
-            evidence = f"{record['error']}; if it is defined, it is found"
+            is_setter = finding.proof.get("is_setter")
+            evidence = f"{record['error']}; if it is defined, it is {'assigned' if is_setter else 'found'}"
             return Judgement(Verdict.CONFIRMED, evidence, details={"control": "defined"})
         if record["right"] or self._is_set(finding, right):
             evidence = f"{record['error']}; with the fix, `{right}`, it exists"

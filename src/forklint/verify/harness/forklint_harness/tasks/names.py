@@ -37,11 +37,15 @@ def run(spec: Dict[str, Any]) -> None:
     right = bool(spec.get("right")) and has(owner, spec["right"])
     if spec.get("raises"):
         looked = _called(owner, name)
+    elif spec.get("is_setter"):
+        looked = _assigned(owner, name)
     elif spec.get("is_module"):
         looked = _imported(owner, name)
     else:
         looked = _looked(owner, name, made_up["missing"])
-    journal.record("looked", right=right, defined=_is_found_if_defined(owner, name), **looked, **made_up)
+    if "defined" not in looked:
+        looked["defined"] = _is_found_if_defined(owner, name)
+    journal.record("looked", right=right, **looked, **made_up)
 
 
 def _imported(owner: Any, name: str) -> Dict[str, Any]:
@@ -84,6 +88,22 @@ def _called(owner: Any, name: str) -> Dict[str, Any]:
     except Exception as error:  # it does something with what it is given
         return {"found": True, "on": "module", "error": "{}: {}".format(type(error).__name__, error)}
     return {"found": True, "on": "module", "error": ""}
+
+
+def _assigned(owner: Any, name: str) -> Dict[str, Any]:
+    """Whether the name can be assigned on an object of a class; ``defined``: if it were a plain attribute, it could."""
+    text = _refused(owner, name)
+    plain = _refused(type(owner.__name__, (owner,), {name: None}), name)
+    return {"found": not text, "on": "object", "error": text, "defined": not plain}
+
+
+def _refused(owner: type, name: str) -> str:
+    """What assigning the name on an object raises; empty if it raises nothing."""
+    try:
+        object.__setattr__(_bare(owner), name, None)
+    except AttributeError as error:
+        return "AttributeError: {} ({})".format(error, name)
+    return ""
 
 
 def _looked(owner: Any, name: str, missing: Any) -> Dict[str, Any]:
