@@ -102,8 +102,10 @@ class TrainerCli:
     classes: frozenset[str]
     trainer: str
     """The class of the attribute ``trainer``."""
+    other_trainer: tuple[str, int]
+    """The argument that names another class of trainer, and its position."""
     parts: Mapping[str, tuple[str, int]]
-    """By attribute, the argument that names the class of what it holds, and that argument's position."""
+    """The same by attribute, for the classes of what else it makes."""
     method: str
     """The method of the trainer that is called unless ``run=False``."""
 
@@ -222,7 +224,8 @@ def trainer_cli() -> TrainerCli:
     """The table of starters.toml about command lines that train."""
     table = knowledge.table("starters.toml")["trainer_cli"]
     parts = {name: (argument, position) for name, (argument, position) in table["parts"].items()}
-    return TrainerCli(frozenset(table["classes"]), table["trainer"], parts, table["method"])
+    other, position = table["other_trainer"]
+    return TrainerCli(frozenset(table["classes"]), table["trainer"], (other, position), parts, table["method"])
 
 
 @cache

@@ -59,7 +59,7 @@ def reaching(module: Module, scope: Scope, name: ast.Name) -> tuple[Scope, list[
         around = next((one for one in _chain(module, statement) if _is_on_the_way(module, one, chain)), None)
         if around is not None and _surely_binds(around, binding_it):
             before = [one for one in before if start_of(one.node) >= start_of(around)]
-            sure.append(around)
+            sure += [around] if not isinstance(around, (ast.For, ast.AsyncFor)) else []
         before.append(binding)
     return scope, before
 

@@ -22,8 +22,8 @@ CONDA, YAML = b"dependencies:", (".yml", ".yaml")
 MOST_FILES = 20
 """So many files of a folder are looked at for one of conda."""
 NOTEBOOK = ".ipynb"
-INSTALLING = re.compile(rb"(?m)^[^#\n]*\b(?:pip3?|conda|mamba)\b[^#\n]{0,9}\binstall [^\n]*")
-"""A line of a notebook that installs libraries, as a command of the shell or of IPython."""
+INSTALLING = re.compile(rb"(?m)^[^#\n]*(?:\b|\\n)(?:pip3?|conda|mamba)\b[^#\n]{0,60}?\binstall [^\n]*")
+"""A line of a notebook's code that installs libraries, as a command of the shell or of IPython."""
 OTHERS = rb"(?:[<>!]=? *[\d.*]+ *, *)*"
 """Bounds before the one that counts: `>=1.5,`."""
 SIGN = rb"={1,3}|<=?|~=|\^| {2,}"

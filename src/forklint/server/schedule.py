@@ -12,8 +12,8 @@ T = TypeVar("T")
 STACK = 64 * 2**20
 """Bytes of stack of the thread that lints: a thread has less than the program itself, on macOS 512 kB."""
 BREATH = 0.2
-"""Seconds since the answer to an edit after which other files are looked at, and what is out of use is freed: the next
-key is mostly pressed sooner."""
+"""Seconds since the answer to an edit after which other files are looked at, what is out of use is freed, and more of
+a project is read: the next key is mostly pressed sooner."""
 MOST_UNSWEPT = 3
 """So many edits, until that is freed though the user is typing."""
 PAUSE = 1.5
@@ -138,7 +138,7 @@ class Schedule:
             await self._sweep()
         elif self._unswept and self._breathed() >= BREATH:
             await self._sweep()
-        elif self._is_learning:
+        elif self._is_learning and self._breathed() >= BREATH:
             self._is_learning = await self._work.learn()
         elif self._unconfirmed and self._quiet() >= PAUSE:
             await self._work.confirm(self._unconfirmed.popitem()[0])
@@ -185,7 +185,7 @@ class Schedule:
 
     async def _rest(self) -> None:
         """Wait for more to do."""
-        waits = [BREATH - self._breathed()] if self._unswept or self._others else []
+        waits = [BREATH - self._breathed()] if self._unswept or self._others or self._is_learning else []
         waits += [PAUSE - self._quiet()] if self._unconfirmed else []
         waits += [self._patience - self._quiet()] if self._is_untidy else []
         waits += [ABSENCE - self._quiet()] if self._is_half_typed else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -228,7 +229,7 @@ def _default(evaluator: Evaluator, call: Expression, name: str) -> Found:
     if "default" in given:
         found = _told(evaluator, call, given["default"], _flag_of(call.node))
         is_fixed = action in STORED and found.value == Constant(STORED[action])
-        return Found(found.value) if is_fixed else found  # ``action="store_true", default=True``
+        return replace(found, by_default=False) if is_fixed else found  # ``action="store_true", default=True``
     if "required" in given or not _flag_of(call.node).startswith("-"):
         return NOTHING
     if action in STORED:

@@ -291,7 +291,7 @@ NAMED, GIVEN = "type", "args"
 """A class by its name, and the mapping of what it is given: ``getattr(module, c["type"])(**c["args"])``. The code that
 reads it may give it more."""
 BY_PATH, ALL_GIVEN = "class_path", "init_args"
-"""The same as jsonargparse and Lightning's command line read it, which give it nothing else."""
+"""The same as jsonargparse and Lightning's command line read it, which give it nothing else but what is linked."""
 
 
 def targets(evaluator: Evaluator, words: frozenset[str]) -> list[Arguments]:
@@ -304,9 +304,11 @@ def targets(evaluator: Evaluator, words: frozenset[str]) -> list[Arguments]:
     ]
 
 
-def is_named(project: Project, name: str) -> bool:
-    """Whether a file says that an object of a class is to be made."""
-    return any(one.rpartition(".")[2] == name for _, one, _ in _all_targets(project))
+def is_named(project: Project, path: Path, name: str) -> bool:
+    """Whether a file says that an object of a class, which a module defines, is to be made."""
+    inside = {path.stem, *path.parts}
+    named = (one.split(".") for _, one, _ in _all_targets(project))
+    return any(last == name and (not above or above[-1] in inside) for *above, last in named)
 
 
 def _all_targets(project: Project) -> list[tuple[Setting, str, bool]]:

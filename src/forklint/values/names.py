@@ -375,9 +375,8 @@ def _targets(project: Project, path: Path, name: str) -> tuple[ast.expr, ...]:
 @cache
 def _setting(name: str) -> re.Pattern[bytes]:
     word = re.escape(in_bytes(name))
-    return re.compile(
-        rb"(?:\.%s|[\"']%s[\"']\s*\])\s*(?::[^=\n]*|,[^\n]*)?[-+*/|]?=(?!=)|setattr\([^\n]*%s" % (word, word, word)
-    )
+    stored = rb"(?:\.%s|[\"']%s[\"']\s*\])\s*(?::[^=\n]*|,[^\n]*)?[-+*/|&^@]{0,2}=(?!=)" % (word, word)
+    return re.compile(stored + rb"|setattr\([^\n]*" + word)
 
 
 def _find_targets(module: Module, name: str) -> Iterator[ast.expr]:

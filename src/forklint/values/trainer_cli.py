@@ -21,9 +21,10 @@ def part(evaluator: Evaluator, owner: Made, name: str) -> Found:
     table = trainer_cli()
     if owner.name not in table.classes:
         return NOTHING
+    given = arguments.of_call(evaluator, owner.call)
     if name == TRAINER:
-        return Found(Made(table.trainer, owner.call))
-    source = arguments.of_call(evaluator, owner.call).get(*table.parts[name]) if name in table.parts else None
+        return Found(Made(table.trainer, owner.call)) if given.get(*table.other_trainer) is None else NOTHING
+    source = given.get(*table.parts[name]) if name in table.parts else None
     value = evaluator.find(source).value if source is not None else None
     if not isinstance(value, Ref) or not isinstance(value.symbol, ClassFacts):
         return NOTHING
@@ -35,7 +36,8 @@ def given_to_trainer(evaluator: Evaluator, made: Made) -> list[Found]:
     table = trainer_cli()
     if made.name not in table.classes:
         return []
-    run = arguments.of_call(evaluator, made.call).keywords.get(RUN)
-    if run is not None and evaluator.find(run).value != Constant(value=True):
+    given = arguments.of_call(evaluator, made.call)
+    run = given.keywords.get(RUN)
+    if given.open or (run is not None and evaluator.find(run).value != Constant(value=True)):
         return []
     return [part(evaluator, made, name) for name in table.parts]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from forklint.project.index import Project
     from forklint.project.module import Module
 
+SETTER = "set_start_method"
 ASKING = frozenset({"get", "getattr", "getenv", "pop", "setdefault"})
 """Calls whose last argument is what they return where nothing is there."""
 
@@ -120,11 +121,22 @@ def _is_only_if_unset(event: Settles) -> bool:
 
     Not by a condition that asks whether it is another.
     """
-    if not event.forced and RAISED_AGAIN in event.way.caught:
+    if not event.forced and RAISED_AGAIN in event.way.caught and not _is_insisted_on(event):
         return True
     tests = (above.test for above in event.module.above(event.node) if isinstance(above, ast.If))
     named = (one for test in tests for one in nodes_below(test) if isinstance(one, ast.Constant))
     return event.way.if_unset and not any(isinstance(one.value, str) for one in named)
+
+
+def _is_insisted_on(event: Settles) -> bool:
+    """Whether what catches the error raises one itself, or sets the method after all."""
+    around = next((above for above in event.module.above(event.node) if isinstance(above, ast.Try)), None)
+    inside = (node for one in (around.handlers if around is not None else ()) for node in nodes_below(one))
+    return any(isinstance(one, (ast.Raise, ast.Call)) and _insists(one) for one in inside)
+
+
+def _insists(node: ast.Raise | ast.Call) -> bool:
+    return isinstance(node, ast.Raise) or last_name(node.func) == SETTER
 
 
 def _importers(project: Project, module: Module) -> Iterator[Module]:

@@ -120,7 +120,9 @@ def may_need(summary: Summary) -> bool:
     of_torch = [one for one in imported if one.startswith(f"{TORCH}.")]
     if any(not _everything().keys().isdisjoint(_paths_of(one)) for one in (*of_torch, *of_companions)):
         return True
-    names = _last_names(with_companions=any(one.startswith((LIGHTNING, *COMPANIONS)) for one in imported))
+    names = _last_names(with_companions=bool(of_companions))
+    if any(one.partition(".")[0] in {LIGHTNING, f"pytorch_{LIGHTNING}"} for one in imported):
+        names = names.union(*removed_members().values())
     return any(not names.isdisjoint(scope.attributes) for scope in summary.scopes)
 
 
@@ -134,8 +136,7 @@ def _paths_of(dotted_name: str) -> Iterator[str]:
 @cache
 def _last_names(*, with_companions: bool) -> frozenset[str]:
     gone = _everything() if with_companions else removed_modules()
-    names = frozenset(path.rpartition(".")[2] for path, one in gone.items() if one.is_attribute)
-    return names.union(*removed_members().values()) if with_companions else names
+    return frozenset(path.rpartition(".")[2] for path, one in gone.items() if one.is_attribute)
 
 
 def _imports(node: ast.Import | ast.ImportFrom, path: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
@@ -13,8 +14,9 @@ from forklint.members.guards import is_hidden, is_method_excused
 from forklint.members.version_tests import is_chosen_by_version
 from forklint.project.guard import is_for_type_checkers
 from forklint.project.scopes import FUNCTIONS
-from forklint.project.spelling import dotted, first_parameter, is_name
+from forklint.project.spelling import dotted, first_parameter, is_name, last_name
 from forklint.project.versions import asks_for_older
+from forklint.rules.unknown_method.attributes import Attributes
 from forklint.rules.unknown_method.removed import LIGHTNING, Removed
 from forklint.values.assigned import assigned
 from forklint.values.evaluator import Evaluator
@@ -32,21 +34,25 @@ HOLDING = ("LightningModule", "LightningDataModule")
 """Classes that have it as an attribute."""
 TAKING = "Callback"
 """The class whose hooks take it as a parameter."""
+HOOK = re.compile(r"on_|setup$|teardown$")
+"""How its hooks are called."""
 
 
 def lost_members(project: Project, module: Module) -> Iterator[Removed]:
     """Give the places where a module reads or assigns them, each once in a function for what they are read on."""
     code = module.screened.code
-    if LIGHTNING.encode() not in code:
+    derives = (_derives(project, facts, one) for facts in module.classes for one in HOLDING)
+    if LIGHTNING.encode() not in code and not any(derives):
         return
+    attributes = Attributes(project)
     seen: set[tuple[ast.AST, str, str]] = set()
     for name, had in _owners().items():
         for node in module.uses(name) if name.encode() in code else ():
             if not isinstance(node, ast.Attribute) or node.attr != name or isinstance(node.ctx, ast.Del):
                 continue
             owners = {one: gone for one, gone in had.items() if gone.is_setter is isinstance(node.ctx, ast.Store)}
-            place = (module.scope_at(node).node, dotted(node.value), name)
-            owner = _owner(project, module, node, owners) if place not in seen else ""
+            place = (module.scope_at(node).node, ast.unparse(node.value), name)
+            owner = _owner(attributes, module, node, owners) if owners and place not in seen else ""
             if owner and not _is_spared(project, module, node, owners[owner]):
                 seen.add(place)
                 yield Removed(node, f"{owner}.{name}", is_hidden(module, node))
@@ -68,15 +74,20 @@ def _owners() -> Mapping[str, Mapping[str, Gone]]:
     return found
 
 
-def _owner(project: Project, module: Module, node: ast.Attribute, owners: Mapping[str, Gone]) -> str:
-    """Of some classes, the one of the object that a name is read on; empty if it is not known."""
-    around = _class_around(module, node)
+def _owner(attributes: Attributes, module: Module, node: ast.Attribute, owners: Mapping[str, Gone]) -> str:
+    """Of some classes, the one of the object that a name is used on; empty if it is not known, or may have the name."""
+    project, name, around = attributes.project, node.attr, _class_around(module, node)
     if is_name(node.value, "self"):
-        is_store = isinstance(node.ctx, ast.Store)
-        if around is None or (_binds if is_store else _has_own)(project, around[0], node.attr):
+        is_closed = around is not None and attributes.has(around[0]) is not None
+        if around is None or not is_closed or any(_binds(one, name) for one in _kin(project, around[0])):
+            return ""
+        if isinstance(node.ctx, ast.Load) and _is_given(project, around[0], name):
             return ""
         return next((one for one in owners if _derives(project, around[0], one.rpartition(".")[2])), "")
-    return TRAINER if TRAINER in owners and _is_trainer(project, module, node.value, around) else ""
+    if TRAINER not in owners or not _is_trainer(project, module, node.value, around):
+        return ""
+    is_given = is_assigned_somewhere(project, name, [module]) or any(_binds(one, name) for one in _trainers(project))
+    return "" if is_given else TRAINER
 
 
 def _is_trainer(
@@ -84,13 +95,23 @@ def _is_trainer(
 ) -> bool:
     if around is not None and isinstance(value, ast.Attribute) and is_name(value.value, "self"):
         holds = any(_derives(project, around[0], one) for one in HOLDING)
-        return holds and value.attr == KEPT and not any(_sets(project, one, KEPT) for one in _kin(project, around[0]))
+        kin = _kin(project, around[0])
+        return holds and value.attr == KEPT and not any(_binds(one, KEPT) or _stores(project, one, KEPT) for one in kin)
     if around is not None and is_name(value, KEPT) and KEPT in {one.arg for one in around[1].args.args[1:2]}:
-        return _derives(project, around[0], TAKING)
+        note = around[1].args.args[1].annotation
+        is_lightning = note is None or last_name(note) == TRAINER.rpartition(".")[2]
+        return is_lightning and HOOK.match(around[1].name) is not None and _derives(project, around[0], TAKING)
     if not isinstance(value, (ast.Name, ast.Attribute, ast.Call)):
         return False
     made = Evaluator(project).find(Expression(module, module.scope_at(value), value)).value
     return isinstance(made, Made) and any(_is_called(made.name, one) for one in MAKING)
+
+
+def _trainers(project: Project) -> Iterator[ClassFacts]:
+    """Give the classes of the project whose base is called as Lightning's trainer."""
+    for path, name in project.hierarchy.with_base(TRAINER.rpartition(".")[2]):
+        module = project.module(path)
+        yield from (one for one in (module.classes if module is not None else ()) if one.name == name)
 
 
 def _class_around(module: Module, node: ast.AST) -> tuple[ClassFacts, ast.FunctionDef] | None:
@@ -111,25 +132,25 @@ def _is_called(path: str, name: str) -> bool:
     return path.startswith(PACKAGES) and path.endswith(f".{name}")
 
 
-def _has_own(project: Project, facts: ClassFacts, name: str) -> bool:
-    """Whether a class, what it derives from, or what derives from it, may bring an attribute of its own."""
-    is_set = any(_sets(project, one, name) for one in _kin(project, facts))
-    return is_set or is_assigned_somewhere(project, name, [facts.module])
-
-
-def _binds(project: Project, facts: ClassFacts, name: str) -> bool:
-    """Whether the body of a class, or of one that it derives from, binds a name."""
-    return any(name in one.scope.bindings for one in project.ancestry(facts).classes)
+def _is_given(project: Project, facts: ClassFacts, name: str) -> bool:
+    """Whether a method of a class or of its kin stores an attribute, or code elsewhere does."""
+    is_stored = any(_stores(project, one, name) for one in _kin(project, facts))
+    return is_stored or is_assigned_somewhere(project, name, [facts.module])
 
 
 def _kin(project: Project, facts: ClassFacts) -> tuple[ClassFacts, ...]:
+    """A class, what it derives from, and what derives from it."""
     return (*project.ancestry(facts).classes, *project.subclasses(facts))
 
 
-def _sets(project: Project, facts: ClassFacts, name: str) -> bool:
-    """Whether the body of a class binds a name, or a method of it stores it on ``self``."""
-    methods = facts.methods.values()
-    return name in facts.scope.bindings or any(name in assigned(project, one, "self") for one in methods)
+def _binds(facts: ClassFacts, name: str) -> bool:
+    """Whether the body of a class gives an attribute a value, or a type, or sees to each that is assigned."""
+    noted = {dotted(one.target) for one in facts.node.body if isinstance(one, ast.AnnAssign)}
+    return name in facts.scope.bindings or name in noted or "__setattr__" in facts.scope.bindings
+
+
+def _stores(project: Project, facts: ClassFacts, name: str) -> bool:
+    return any(name in assigned(project, one, "self") for one in facts.methods.values())
 
 
 def _is_spared(project: Project, module: Module, node: ast.Attribute, gone: Gone) -> bool:

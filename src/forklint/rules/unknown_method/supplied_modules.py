@@ -76,11 +76,16 @@ def _is_named(project: Project, init: Path, name: str) -> bool:
     asked = [*((file, word) for file in BUILDS), *((file, rb"[./]" + word) for file in SETTINGS)]
     asked += [(file, FETCHING + word) for file in MANUALS]
     is_named = any(re.search(pattern, project.data(folder / file)) for folder in above for file, pattern in asked)
-    return is_named or any(_is_left_out(project.data(folder / ".gitignore"), name) for folder in above)
+    folders = frozenset(init.parent.parts)
+    return is_named or any(_is_left_out(project.data(folder / ".gitignore"), name, folders) for folder in above)
 
 
-def _is_left_out(rules: bytes, name: str) -> bool:
-    """Whether git is told to leave out a module, by its name or a pattern: ``models/pointnet2_cls*``."""
-    lines = (line.strip() for line in rules.decode("utf-8", "replace").splitlines())
-    lasts = [line.rpartition("/")[2] for line in (line.rstrip("/") for line in lines) if line and line[0] not in "#!"]
-    return any(fnmatchcase(one, last) for last in lasts if last.strip("*.") for one in (name, f"{name}.py"))
+def _is_left_out(rules: bytes, name: str, folders: frozenset[str]) -> bool:
+    """Whether git is told to leave out a module in some folders, by name or pattern: ``models/pointnet2_cls*``."""
+    is_left_out = False
+    for line in rules.decode("utf-8", "replace").splitlines():
+        *above, last = line.strip().rstrip("/").removeprefix("!").split("/")
+        is_meant = last.strip("*.") not in {"", "py"} and folders.issuperset(set(above) - {"", "*", "**"})
+        if is_meant and not line.startswith("#") and any(fnmatchcase(one, last) for one in (name, f"{name}.py")):
+            is_left_out = not line.startswith("!")
+    return is_left_out

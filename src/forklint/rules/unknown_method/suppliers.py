@@ -105,7 +105,8 @@ class Suppliers:
 
     def _is_made(self, facts: ClassFacts) -> bool:
         """Whether the project makes objects of a class that was meant for others."""
-        is_made = bool(self.project.where(CALL, facts.name)) or files.is_named(self.project, facts.name)
+        is_called = bool(self.project.where(CALL, facts.name))
+        is_made = is_called or files.is_named(self.project, facts.module.path, facts.name)
         return abstract.can_be_made(self.project, facts) and is_made
 
     def _is_made_itself(self, facts: ClassFacts) -> bool:
