@@ -530,7 +530,8 @@ def bench(*arguments: str | Path, cwd: Path = REPOSITORY) -> subprocess.Complete
 
 def _findings_in(folder: Path) -> int:
     """How many findings the command has in a folder, at least one."""
-    command = (sys.executable, "-m", "forklint", folder, "--isolated", "--preview", "--no-cache", "--output-format", "json")
+    options = ("--isolated", "--preview", "--no-cache", "--output-format", "json")
+    command = (sys.executable, "-m", "forklint", folder, *options)
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     found = json.loads(done.stdout)
     assert found
