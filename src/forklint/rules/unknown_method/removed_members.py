@@ -13,18 +13,18 @@ from forklint.members.attribute_stores import is_assigned_somewhere
 from forklint.members.guards import is_hidden, is_method_excused
 from forklint.members.version_tests import is_chosen_by_version
 from forklint.project.guard import is_for_type_checkers
-from forklint.project.scopes import FUNCTIONS
 from forklint.project.spelling import dotted, first_parameter, is_name, last_name
 from forklint.project.versions import asks_for_older
 from forklint.rules.unknown_method.attributes import Attributes
 from forklint.rules.unknown_method.removed import LIGHTNING, Removed
-from forklint.values.assigned import assigned
+from forklint.rules.unknown_method.supers import method_around
 from forklint.values.evaluator import Evaluator
 from forklint.values.model import Expression, Made
 
 if TYPE_CHECKING:
     from forklint.project.index import Project
     from forklint.project.module import ClassFacts, Module
+    from forklint.project.scopes import Function
 
 PACKAGES = ("lightning.", "pytorch_lightning.")
 TRAINER, KEPT = "pytorch_lightning.Trainer", "trainer"
@@ -76,27 +76,29 @@ def _owners() -> Mapping[str, Mapping[str, Gone]]:
 
 def _owner(attributes: Attributes, module: Module, node: ast.Attribute, owners: Mapping[str, Gone]) -> str:
     """Of some classes, the one of the object that a name is used on; empty if it is not known, or may have the name."""
-    project, name, around = attributes.project, node.attr, _class_around(module, node)
+    project, name, around = attributes.project, node.attr, method_around(module, node)
+    around = around if around is not None and first_parameter(around[1]) == "self" else None
     if is_name(node.value, "self"):
         is_closed = around is not None and attributes.has(around[0]) is not None
         if around is None or not is_closed or any(_binds(one, name) for one in _kin(project, around[0])):
             return ""
-        if isinstance(node.ctx, ast.Load) and _is_given(project, around[0], name):
+        if isinstance(node.ctx, ast.Load) and _is_given(attributes, around[0], name):
             return ""
         return next((one for one in owners if _derives(project, around[0], one.rpartition(".")[2])), "")
-    if TRAINER not in owners or not _is_trainer(project, module, node.value, around):
+    if TRAINER not in owners or not _is_trainer(attributes, module, node.value, around):
         return ""
     is_given = is_assigned_somewhere(project, name, [module]) or any(_binds(one, name) for one in _trainers(project))
     return "" if is_given else TRAINER
 
 
 def _is_trainer(
-    project: Project, module: Module, value: ast.expr, around: tuple[ClassFacts, ast.FunctionDef] | None
+    attributes: Attributes, module: Module, value: ast.expr, around: tuple[ClassFacts, Function] | None
 ) -> bool:
+    project = attributes.project
     if around is not None and isinstance(value, ast.Attribute) and is_name(value.value, "self"):
-        holds = any(_derives(project, around[0], one) for one in HOLDING)
-        kin = _kin(project, around[0])
-        return holds and value.attr == KEPT and not any(_binds(one, KEPT) or _stores(project, one, KEPT) for one in kin)
+        if value.attr != KEPT or not any(_derives(project, around[0], one) for one in HOLDING):
+            return False
+        return not any(_binds(one, KEPT) or attributes.may_bind(one, KEPT) for one in _kin(project, around[0]))
     if around is not None and is_name(value, KEPT) and KEPT in {one.arg for one in around[1].args.args[1:2]}:
         note = around[1].args.args[1].annotation
         is_lightning = note is None or last_name(note) == TRAINER.rpartition(".")[2]
@@ -114,15 +116,6 @@ def _trainers(project: Project) -> Iterator[ClassFacts]:
         yield from (one for one in (module.classes if module is not None else ()) if one.name == name)
 
 
-def _class_around(module: Module, node: ast.AST) -> tuple[ClassFacts, ast.FunctionDef] | None:
-    """The class in a method of which a place stands, and the method."""
-    function = next((above for above in module.above(node) if isinstance(above, FUNCTIONS)), None)
-    home = module.parents[function] if function is not None else None
-    if not isinstance(home, ast.ClassDef) or not isinstance(function, ast.FunctionDef):
-        return None
-    return (module.class_facts(home), function) if first_parameter(function) == "self" else None
-
-
 def _derives(project: Project, facts: ClassFacts, name: str) -> bool:
     return any(_is_called(one, name) for one in project.ancestry(facts).external)
 
@@ -132,10 +125,10 @@ def _is_called(path: str, name: str) -> bool:
     return path.startswith(PACKAGES) and path.endswith(f".{name}")
 
 
-def _is_given(project: Project, facts: ClassFacts, name: str) -> bool:
+def _is_given(attributes: Attributes, facts: ClassFacts, name: str) -> bool:
     """Whether a method of a class or of its kin stores an attribute, or code elsewhere does."""
-    is_stored = any(_stores(project, one, name) for one in _kin(project, facts))
-    return is_stored or is_assigned_somewhere(project, name, [facts.module])
+    is_stored = any(attributes.may_bind(one, name) for one in _kin(attributes.project, facts))
+    return is_stored or is_assigned_somewhere(attributes.project, name, [facts.module])
 
 
 def _kin(project: Project, facts: ClassFacts) -> tuple[ClassFacts, ...]:
@@ -147,10 +140,6 @@ def _binds(facts: ClassFacts, name: str) -> bool:
     """Whether the body of a class gives an attribute a value, or a type, or sees to each that is assigned."""
     noted = {dotted(one.target) for one in facts.node.body if isinstance(one, ast.AnnAssign)}
     return name in facts.scope.bindings or name in noted or "__setattr__" in facts.scope.bindings
-
-
-def _stores(project: Project, facts: ClassFacts, name: str) -> bool:
-    return any(name in assigned(project, one, "self") for one in facts.methods.values())
 
 
 def _is_spared(project: Project, module: Module, node: ast.Attribute, gone: Gone) -> bool:

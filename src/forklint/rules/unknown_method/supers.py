@@ -11,7 +11,7 @@ from forklint.knowledge.torch_api import class_names
 from forklint.members.attribute_stores import is_assigned_somewhere
 from forklint.members.guards import is_method_excused
 from forklint.project.guard import is_for_type_checkers
-from forklint.project.scopes import FUNCTIONS
+from forklint.project.scopes import FUNCTIONS, Function
 from forklint.project.spelling import dotted, is_name
 from forklint.rules.unknown_method.suppliers import MIXIN_NAME
 
@@ -36,8 +36,8 @@ def lacking_above(
         use = call.func if isinstance(call, ast.Call) else None
         if not isinstance(call, ast.Call) or not isinstance(use, ast.Attribute) or not _is_plain_super(use.value):
             continue
-        facts = _class_around(module, use)
-        if facts is None or use.attr not in left.get(facts, ()):
+        around = method_around(module, use)
+        if around is None or use.attr not in left.get(facts := around[0], ()):
             continue
         homes = [one.module for one in project.ancestry(facts).classes]
         is_given = is_assigned_somewhere(project, use.attr, [module, *homes])
@@ -71,11 +71,9 @@ def _is_plain_super(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and is_name(node.func, "super") and not node.args
 
 
-def _class_around(module: Module, use: ast.Attribute) -> ClassFacts | None:
-    """The class of the method in which a use stands."""
-    for above in module.above(use):
-        if isinstance(above, FUNCTIONS):
-            scope = module.scope_of[above]
-            home = scope.parent.node if scope.parent else None
-            return module.class_facts(home) if isinstance(home, ast.ClassDef) else None
-    return None
+def method_around(module: Module, use: ast.AST) -> tuple[ClassFacts, Function] | None:
+    """The method in which a use stands, after its class; None in a function that is none."""
+    function = next((above for above in module.above(use) if isinstance(above, FUNCTIONS)), None)
+    scope = module.scope_of[function] if function is not None else None
+    home = scope.parent.node if scope is not None and scope.parent is not None else None
+    return (module.class_facts(home), function) if function is not None and isinstance(home, ast.ClassDef) else None
