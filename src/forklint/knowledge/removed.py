@@ -7,6 +7,7 @@ written by scripts/make_removed.py from the source of all versions.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -27,7 +28,11 @@ class Gone:
     is_setter: bool = False
     """Of a member: whether it is still there, and can no longer be assigned."""
     torch: tuple[int, int] | None = None
-    """The torch that came with it, for torchvision and torchaudio."""
+    """The torch that came with it, for torchvision and torchaudio, or the first that it goes with, for numpy."""
+    python: tuple[int, int] | None = None
+    """The first Python that the version without it runs on, for numpy."""
+    renamed: str = ""
+    """Another dotted path, or builtin, for the same object."""
 
     @property
     def version(self) -> str:
@@ -45,7 +50,13 @@ def removed_modules() -> Mapping[str, Gone]:
 @cache
 def removed_from_companions() -> Mapping[str, Gone]:
     """What libraries beside torch had, by dotted path: modules and names alike."""
-    return {path: _gone(row) for row in knowledge.table("removed.toml")["companion"] for path in row["paths"]}
+    rows = knowledge.table("removed.toml")["companion"]
+    found = {path: _gone(row) for row in rows for path in row.get("paths", ())}
+    return found | {
+        path: replace(_gone(row), instead=f"use `{name}` instead", renamed=name, is_attribute=True)
+        for row in rows
+        for path, name in row.get("renamed", {}).items()
+    }
 
 
 @cache
@@ -76,10 +87,10 @@ def removed_by_hand() -> set[str | tuple[str, str]]:
 
 def _gone(row: Mapping[str, Any]) -> Gone:
     first, second = row["since"]
-    torch = tuple(row["torch"]) if "torch" in row else None
+    torch, python = (tuple(row[one]) if one in row else None for one in ("torch", "python"))
     is_attribute = row.get("is_attribute", "paths" in row)
     raises, is_setter = row.get("raises", False), row.get("is_setter", False)
-    return Gone((first, second), row.get("instead", ""), is_attribute, raises, is_setter, torch)
+    return Gone((first, second), row.get("instead", ""), is_attribute, raises, is_setter, torch, python)
 
 
 def _since(version: str) -> Gone:

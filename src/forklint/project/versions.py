@@ -36,6 +36,7 @@ ASKED = {
     "python": re.compile(rb"(?<![\w.-])(?:requires-)?python(?:_requires)?" + VERSION),
     "transformers": re.compile(rb"\btransformers(?:\[[\w, -]*\])?" + VERSION),
     "datasets": re.compile(rb"(?<![\w.-])datasets(?:\[[\w, -]*\])?" + VERSION),
+    "numpy": re.compile(rb"(?<![\w.-])numpy" + VERSION),
     "lightning": re.compile(rb"\b(?:pytorch[-_.])?lightning" + VERSION),
 }
 

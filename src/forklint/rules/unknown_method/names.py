@@ -20,6 +20,16 @@ def renamed(tree: Tree, statement: cst.CSTNode, node: ast.AST, meant: str) -> Tr
     return tree.replace_all(dict(changes))
 
 
+def put_instead(tree: Tree, statement: cst.CSTNode, node: ast.AST, path: str) -> Tree:
+    """Write another name of the same module for every such attribute of the same object, or a builtin for all of it."""
+    owner, _, name = path.rpartition(".")
+    if owner or not isinstance(node, ast.Attribute):
+        return renamed(tree, statement, node, name)
+    spelt = ast.unparse(node)
+    uses = [one for one in find(statement, cst.Attribute) if _text(tree, one) == spelt]
+    return tree.replace_all({one: cst.Name(name, lpar=one.lpar, rpar=one.rpar) for one in uses})
+
+
 def asked_by_builtin(tree: Tree, statement: cst.CSTNode, use: ast.Attribute) -> Tree:
     """Write `next(batches)` for every `batches.next()` of the same iterator in the statement."""
     owner = ast.unparse(use.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
@@ -32,8 +33,12 @@ COMPANIONS = {
     "transformers": "transformers",
     "datasets": "datasets",
     "pytorch_lightning": "lightning",
+    "numpy": "numpy",
 }
 """Packages of other libraries, and by which name their version is asked for."""
+NUMPY = "numpy"
+"""Whose names other objects have, too: ``float``. So each is sought with what numpy is called in front."""
+SETS_NUMPY = re.compile(rb"\b(?:np|numpy) *\. *\w+ *=(?!=)|\bsetattr\(\s*(?:np|numpy)\b")
 LIGHTNING = "lightning"
 """The other name of pytorch_lightning."""
 
@@ -87,26 +92,30 @@ def removed(project: Project, module: Module) -> Iterator[Removed]:
             continue
         found: list[ast.AST] = [node for node in importing if _imports(node, path)]
         if not found and gone.is_attribute:
-            found = [node for node in module.nodes if _is_use(project, module, node, path)]
-        if found and _is_for_older(project, module, path, gone):
+            found = [node for node in module.reads(name) if _is_use(project, module, node, path)]
+        if found and (_is_for_older(project, module, path, gone) or _is_put_there(project, module, path)):
             continue
         for node in found:
-            is_spared = is_excused(module, node, owner) or is_fallback(module, node)
+            spelt = dotted(node.value) if isinstance(node, ast.Attribute) else owner
+            is_spared = any(is_excused(module, node, one) for one in {owner, spelt}) or is_fallback(module, node)
             is_spared = is_spared or is_chosen_by_version(project, module, node)
-            if not is_spared and not is_for_type_checkers(module, node) and not _is_put_there(project, module, path):
+            if not is_spared and not is_for_type_checkers(module, node):
                 yield Removed(node, path, is_hidden(module, node))  # type: ignore[arg-type]
 
 
 def _is_for_older(project: Project, module: Module, path: str, gone: Gone) -> bool:
     library = path.partition(".")[0]
-    is_older = asks_for_older(project, module.path, gone.since, COMPANIONS.get(library, library))
-    return is_older or (gone.torch is not None and asks_for_older(project, module.path, gone.torch))
+    bounds = ((COMPANIONS.get(library, library), gone.since), (TORCH, gone.torch), ("python", gone.python))
+    return any(bound is not None and asks_for_older(project, module.path, bound, one) for one, bound in bounds)
 
 
 def _is_put_there(project: Project, module: Module, path: str) -> bool:
     """Whether a file stores it on a module, or puts it into ``sys.modules`` under its whole name."""
     name = path.rpartition(".")[2]
-    return bool(giving_files(project, name, [module])) or any(
+    giving = giving_files(project, name, [module])
+    if path in _of_numpy():
+        return any(project.matches(one, SETS_NUMPY) for one in giving)
+    return bool(giving) or any(
         quote + path.encode() + quote in project.data(one)
         for one in project.where(WORD, name)
         for quote in (b'"', b"'")
@@ -120,10 +129,15 @@ def may_need(summary: Summary) -> bool:
     of_torch = [one for one in imported if one.startswith(f"{TORCH}.")]
     if any(not _everything().keys().isdisjoint(_paths_of(one)) for one in (*of_torch, *of_companions)):
         return True
-    names = _last_names(with_companions=bool(of_companions))
+    names = _last_names(with_companions=any(not one.startswith(NUMPY) for one in of_companions))
     if any(one.partition(".")[0] in {LIGHTNING, f"pytorch_{LIGHTNING}"} for one in imported):
         names = names.union(*removed_members().values())
-    return any(not names.isdisjoint(scope.attributes) for scope in summary.scopes)
+    called = {one.alias for one in summary.imports if one.bound == NUMPY}
+    of_numpy = {alias + path.removeprefix(NUMPY) for alias in called for path in _of_numpy()}
+    return any(
+        not names.isdisjoint(scope.attributes) or not of_numpy.isdisjoint(scope.dotted | scope.calls)
+        for scope in summary.scopes
+    )
 
 
 def _paths_of(dotted_name: str) -> Iterator[str]:
@@ -136,7 +150,13 @@ def _paths_of(dotted_name: str) -> Iterator[str]:
 @cache
 def _last_names(*, with_companions: bool) -> frozenset[str]:
     gone = _everything() if with_companions else removed_modules()
-    return frozenset(path.rpartition(".")[2] for path, one in gone.items() if one.is_attribute)
+    paths = {path for path, one in gone.items() if one.is_attribute}
+    return frozenset(path.rpartition(".")[2] for path in paths - _of_numpy())
+
+
+@cache
+def _of_numpy() -> frozenset[str]:
+    return frozenset(path for path in removed_from_companions() if path.startswith(f"{NUMPY}."))
 
 
 def _imports(node: ast.Import | ast.ImportFrom, path: str) -> bool:

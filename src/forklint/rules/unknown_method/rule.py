@@ -45,14 +45,15 @@ class UnknownMethod(Rule):
     anywhere in the project.
 
     It also reports modules, functions and methods that torch removed, private ones included, and some of torchvision,
-    torchaudio, transformers, datasets and Lightning: `torch._six`, `torchvision.transforms.Scale`, `torchaudio.info`,
-    `transformers.AdamW`, `datasets.load_metric`, `torch.rfft`, `RNNCellBase.check_forward_input`, `Trainer.lr_find` and
-    others, and `.next()` of an iterator of a `DataLoader`, which torch 1.13 removed. Where nothing is known of what
-    `iter` is called with, it passes for a loader if no class of the project has a method `next`. Calls of functions
-    that torch keeps only to raise an error, such as `torch.symeig`, are reported as well, and so is `self.hparams =
-    ...` in a LightningModule, which has no setter since 1.3. Nothing of this is reported if the project asks for an
-    older version, which had the name (`torch==1.7.1` in `requirements.txt`, `environment.yml` or another such file, or
-    in a notebook's own `!pip install`).
+    torchaudio, transformers, datasets, Lightning and numpy: `torch._six`, `torchvision.transforms.Scale`,
+    `torchaudio.info`, `transformers.AdamW`, `datasets.load_metric`, `torch.rfft`, `RNNCellBase.check_forward_input`,
+    `Trainer.lr_find`, `np.int` and others, and `.next()` of an iterator of a `DataLoader`, which torch 1.13 removed.
+    Where nothing is known of what `iter` is called with, it passes for a loader if no class of the project has a
+    method `next`. Calls of functions that torch keeps only to raise an error, such as `torch.symeig`, are reported as
+    well, and so is `self.hparams = ...` in a LightningModule, which has no setter since 1.3. Nothing of this is
+    reported if the project asks for an older version, which had the name (`torch==1.7.1` in `requirements.txt`,
+    `environment.yml` or another such file, or in a notebook's own `!pip install`); of numpy, also if it asks for a
+    Python or a torch that the newer numpy does not go with.
 
     The rule checks files that use torch or transformers, and files of such a project that are in a package or import
     another file. If an `except` around several statements hides the error, the severity is info.
@@ -74,10 +75,10 @@ class UnknownMethod(Rule):
     ```
 
     ## Fix safety
-    `next(batches)` instead of `batches.next()` is safe. Another name is unsafe: the most similar one may not be the
-    intended one. Only names that can be called are offered (methods, and attributes that hold torch modules), names of
-    the project before those of torch, and no private name of another class. If several names are similar, they are only
-    listed.
+    `next(batches)` instead of `batches.next()` is safe, and so is another name for the same object of numpy. Any
+    other name is unsafe: the most similar one may not be the intended one. Only names that can be called are offered
+    (methods, and attributes that hold torch modules), names of the project before those of torch, and no private name
+    of another class. If several names are similar, they are only listed.
 
     The start method does not matter: the call raises an error wherever it runs, so a finding names all platforms and
     start methods.
@@ -246,6 +247,12 @@ class UnknownMethod(Rule):
         if isinstance(wrong, MissingModule):
             return
         instead = _instead(wrong)
+        if isinstance(wrong, Removed) and wrong.gone.renamed:
+            statement = tree.statements[module.ordinals[module.statement_of(wrong.node)]]
+            changed = names.put_instead(tree, statement, wrong.node, wrong.gone.renamed)
+            is_shadowed = module.scope_at(wrong.node).find(wrong.gone.renamed) is not None
+            yield Proposal(instead, Applicability.DISPLAY if is_shadowed else Applicability.SAFE, changed)
+            return
         if instead or isinstance(wrong, Removed):
             yield from [Proposal(instead, Applicability.DISPLAY)] if instead else []
             return
