@@ -249,9 +249,9 @@ class UnknownMethod(Rule):
         instead = _instead(wrong)
         if isinstance(wrong, Removed) and wrong.gone.renamed:
             statement = tree.statements[module.ordinals[module.statement_of(wrong.node)]]
-            changed = names.put_instead(tree, statement, wrong.node, wrong.gone.renamed)
             is_shadowed = module.scope_at(wrong.node).find(wrong.gone.renamed) is not None
-            yield Proposal(instead, Applicability.DISPLAY if is_shadowed else Applicability.SAFE, changed)
+            mended = names.put_instead(tree, statement, wrong.node, wrong.gone.renamed)
+            yield Proposal(instead, Applicability.DISPLAY if is_shadowed else Applicability.SAFE, mended)
             return
         if instead or isinstance(wrong, Removed):
             yield from [Proposal(instead, Applicability.DISPLAY)] if instead else []
