@@ -236,3 +236,21 @@ def derived_loaders() -> dict[str, list[str]]:
         for name, row in starters().items()
         if row.is_loader and row.positions[:1] == ("dataset",) and name.rpartition(".")[2][0].isupper()
     }
+
+
+def passing_methods() -> dict[str, list[str]]:
+    """By class, the methods that return what they are given."""
+    found: dict[str, list[str]] = {}
+    for name, method in sorted(iteration().passes_through):
+        found.setdefault(name, []).append(method)
+    return found
+
+
+def consuming_methods() -> dict[str, dict[str, list[str]]]:
+    """By class, the methods that iterate the loaders they are given, each with those that it calls to get others."""
+    rows = [row for row in iteration().consumers if not row.keeps_arguments]
+    return {
+        name: {method: list(row.hooks.get(method, ())) for method in sorted(row.methods)}
+        for row in rows
+        for name in sorted(row.classes)
+    }

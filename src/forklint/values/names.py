@@ -336,7 +336,7 @@ def _is_of_another(evaluator: Evaluator, path: Path, target: ast.AST, owner: Fou
     if module is None or not (owner.known or owner.is_all):
         return False
     values = [one.value for one in owner.possible]
-    if not all(isinstance(one, (Made, Ref)) for one in values):
+    if not all(isinstance(one, (Made, Ref, Instance)) for one in values):
         return False
     other = evaluator.plain.find(Expression(module, module.scope_at(target), target.value)).value
     return isinstance(other, (Made, Ref, Table)) and other not in values

@@ -55,16 +55,20 @@ def fixed_name(finding: Finding) -> str:
 
 
 def attempts(experiment: Experiment, place: tuple[str, str], context: Context) -> Experiment:
-    """The experiment, and where the module cannot be imported here the same in a tolerant run, up to the class."""
+    """The experiment, and where the module cannot be imported here the same in a tolerant run.
+
+    That runs the module up to the class, or all of it where the claim is about the module itself.
+    """
     (trial,) = experiment.trials
     project = context.project()
     path, qualname = Path(place[0]), place[1]
     row = row_of(project, path, qualname)
-    if row is None:
+    if row is None and qualname:
         return experiment
+    rows = [row] if row is not None else []
     told = tolerance(experiment.finding, context.root, project)
-    told |= {"skipped": slices.skipped(project, {path: {row}}, None), "wanted": {str(path.resolve()): [row]}}
-    told["claimed"] = {str(path.resolve()): [(row, row)]}
+    told |= {"skipped": slices.skipped(project, {path: set(rows)}, None) if rows else {}}
+    told |= {"wanted": {str(path.resolve()): rows}, "claimed": {str(path.resolve()): [(one, one) for one in rows]}}
     second: Trial = replace(trial, name=f"{trial.name}-tolerant", spec={**trial.spec, "tolerance": told})
     second = replace(second, factors=replace(second.factors, code="tolerant"))
     return one_after_another([experiment, replace(experiment, trials=(second,), is_tolerant=True)])

@@ -14,7 +14,7 @@ from typing import Any
 
 from forklint.knowledge.environment import loaded_with
 from forklint.knowledge.libraries import libraries
-from forklint.knowledge.starters import derived_loaders
+from forklint.knowledge.starters import consuming_methods, derived_loaders, passing_methods
 from forklint.knowledge.unpicklable import keepers_told, streams_told
 from forklint.model import Finding
 from forklint.project.index import Project
@@ -74,7 +74,13 @@ def tolerance(
 
 def known_classes() -> dict[str, Any]:
     """Classes that may be missing and of which it is known what they do, as the harness reads them."""
-    return {"loaders": derived_loaders(), "keepers": keepers_told(), "streams": streams_told()}
+    return {
+        "loaders": derived_loaders(),
+        "passing": passing_methods(),
+        "consumers": consuming_methods(),
+        "keepers": keepers_told(),
+        "streams": streams_told(),
+    }
 
 
 def points_of(finding: Finding) -> dict[Path, set[int]]:

@@ -50,9 +50,12 @@ def run(spec: Dict[str, Any]) -> None:
 
 def _imported(owner: Any, name: str) -> Dict[str, Any]:
     """Whether a package has a module of that name, whatever else it may have under it."""
+    full = "{}.{}".format(owner.__name__, name)
     try:
-        importlib.import_module("{}.{}".format(owner.__name__, name))
+        importlib.import_module(full)
     except ImportError as error:
+        if error.name is not None and not (full + ".").startswith(error.name + "."):  # it is there, and lacks something
+            return {"found": True, "on": "module", "error": ""}
         return {"found": False, "on": "module", "error": "{}: {}".format(type(error).__name__, error)}
     return {"found": True, "on": "module", "error": ""}
 

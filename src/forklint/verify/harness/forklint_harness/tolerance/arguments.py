@@ -104,6 +104,8 @@ def _release(module: Any, action: Any, given: List[str]) -> None:
     value = made_up(action.dest, action.type, action.choices)
     many = action.nargs == "+" or isinstance(action.nargs, int)
     action.default = [value] if many else value
+    if isinstance(action.default, str):
+        action.type = None  # or argparse would make a plain text of it
     action.required = False
     if is_positional:
         action.nargs = "*" if many else "?"

@@ -1,9 +1,12 @@
-"""Missing classes of which it is known what they do: loaders derived from torch's, objects that keep what they get.
+"""Missing classes of which it is known what they do: loaders, trainers, objects that keep what they get.
 
 The order's spec says so under ``known``, an object with
 
 - ``loaders``: by name of a class derived from torch's DataLoader, the names of its arguments that have a position,
 - ``keepers``: by name of a call, the arguments that its result holds, by name and by position; null stands for all,
+- ``passing``: by name of a class, the methods of its objects that give back what they are given,
+- ``consumers``: by name of a class, the methods of its objects that iterate the loaders they are given, each with the
+  methods that they call on what they are given to get further loaders,
 - ``streams``: by name of a call, the methods of its result that give it further arguments to hold: those which give a
   new object, and those which change it; and whether all others give the same object.
 
@@ -13,13 +16,15 @@ A name that ends with ``.*`` stands for all that begin as it does, one that begi
 from __future__ import annotations
 
 import inspect
-from typing import Any, Dict, List, Mapping, Sequence
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from forklint_harness.tolerance import lacks
 
 LOADERS: Dict[str, Sequence[str]] = {}
 KEEPERS: Dict[str, Any] = {}
 STREAMS: Dict[str, Any] = {}
+PASSING: Dict[str, Sequence[str]] = {}
+CONSUMERS: Dict[str, Mapping[str, Sequence[str]]] = {}
 _classes: Dict[str, type] = {}
 
 
@@ -29,6 +34,8 @@ def install(spec: Mapping[str, Any]) -> None:
     LOADERS.update(known.get("loaders", {}))
     KEEPERS.update(known.get("keepers", {}))
     STREAMS.update(known.get("streams", {}))
+    PASSING.update(known.get("passing", {}))
+    CONSUMERS.update(known.get("consumers", {}))
 
 
 def loader_class(name: str) -> Any:
@@ -89,6 +96,24 @@ def effect(name: str, method: str) -> str:
     """What a method of a stream does: ``adds``, ``sets`` or ``chains``; empty if that is not known."""
     adding, setting, chains = _row(STREAMS, name) or ((), (), False)
     return "adds" if method in adding else "sets" if method in setting else "chains" if chains else ""
+
+
+def passes_on(name: str) -> bool:
+    """Whether a method of a missing object, ``accelerate.Accelerator().prepare``, gives back what it is given."""
+    kind, method = _method(name)
+    return method in PASSING.get(kind, ())
+
+
+def hooks_of(name: str) -> Optional[Sequence[str]]:
+    """The methods by which a method of a missing object gets the loaders that it iterates; None if it iterates none."""
+    kind, method = _method(name)
+    return CONSUMERS.get(kind, {}).get(method)
+
+
+def _method(name: str) -> Tuple[str, str]:
+    """The class and the method of a name such as ``Trainer().fit``; the class is empty if it is none."""
+    made_by, _, method = name.rpartition(".")
+    return (made_by[:-2], method) if made_by.endswith("()") else ("", method)
 
 
 def _row(table: Mapping[str, Any], name: str) -> Any:

@@ -180,7 +180,7 @@ class Rewriter:
         return made
 
     def _on_Return(self, node: ast.Return) -> List[ast.stmt]:  # noqa: N802
-        if node.value is None or isinstance(node.value, (ast.Constant, ast.Name)):
+        if node.value is None or isinstance(node.value, ast.Constant):
             return [node]
         value = self._ask("value", ast.Constant(self._number(node)), ast.Constant("return"))
         return self._wrapped(node, instead=[ast.Return(value)])

@@ -115,7 +115,15 @@ class Runtime:
             chosen = False if leaves else True if otherwise else bool(test)
         if not is_stand_in(test) and bool(test) != chosen:
             lacks.record("statement", "condition", "taken as {}".format(chosen), self._place(self._statements[number]))
+        if not chosen:
+            self._lose(self._statements[number])
         return chosen
+
+    def _lose(self, node: Any) -> None:
+        """Note what a branch that is not taken would have bound: in a chain of options no other may bind it."""
+        stored = [one for part in getattr(node, "body", ()) for one in ast.walk(part) if isinstance(one, ast.Name)]
+        names = [one.id for one in stored if isinstance(one.ctx, ast.Store)]
+        self._lost.update((name, "a branch that binds {!r}".format(name)) for name in names if name not in self._lost)
 
     def _without_usage(self, test: Any, leaves: bool, number: int) -> Any:  # noqa: FBT001
         """The condition, or no where it would end the program since it was given too few arguments."""
@@ -128,12 +136,15 @@ class Runtime:
     def _with_option(self, test: Any, wanted: Any, number: int) -> Any:
         """The condition, or the branch that is wanted where nothing but options of the command line decides."""
         node: Any = self._statements[number]
-        if wanted is None or bool(test) == wanted:
+        if (wanted is None and test) or bool(test) == wanted:
             return test
         names = [one.id for one in ast.walk(node.test) if isinstance(one, ast.Name)]
         frame = sys._getframe(2)
         given = [frame.f_locals.get(name, frame.f_globals.get(name)) for name in names]
         if not given or not all(type(value).__name__ == "Namespace" for value in given):
+            return test
+        if wanted is None:
+            self._lose(node)
             return test
         options = [one.attr for one in ast.walk(node.test) if isinstance(one, ast.Attribute)]
         lacks.record("argument", ", ".join("--" + option for option in options), place=self._place(node))
