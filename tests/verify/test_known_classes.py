@@ -1,4 +1,4 @@
-"""Missing classes of which it is known what they do: loaders derived from torch's, and objects that keep what they get.
+"""Missing classes of which it is known what they do: torch's loaders by other names, trainers, what keeps what it gets.
 
 The hard cases: a class that is not known, an argument that is not kept, a number of workers that is made up.
 """
@@ -111,6 +111,62 @@ def test_a_class_derived_from_a_known_loader_is_one(tmp_path: Path) -> None:
     seen = run(tmp_path, text, known=known_classes())
     assert raised(seen) is None, seen.output
     assert seen.output.split("\n")[:3] == ["True 1", "[[1, 2], [3]]", "False"]
+
+
+TRAINERS = """
+import accelerate, ignite.engine
+import pytorch_lightning as pl
+from torch.utils.data import DataLoader
+
+class Rows:
+    def __len__(self):
+        return 3
+    def __getitem__(self, index):
+        print("read", index, flush=True)
+        return index
+
+class Model(pl.LightningModule):
+    def prepare_data(self):
+        print("prepared")
+    def setup(self, stage):
+        self.rows = Rows() if stage == "{stage}" else []
+    def {hook}(self):
+        return [DataLoader(self.rows)]
+
+loader = DataLoader(Rows())
+{call}
+print("done")
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "shown"),
+    [
+        ("pl.Trainer(gpus=1).fit(Model())", "prepared read 0 done"),
+        ("pl.Trainer(gpus=1).test(model=Model())", "prepared read 0 done"),
+        ("pl.Trainer().fit(pl.LightningModule(), loader)", "read 0 done"),
+        ("pl.Trainer().fit(pl.LightningModule(), val_dataloaders={'a': loader})", "read 0 done"),
+        ("pl.Trainer().tune(Model(), loader)", "done"),  # not known to iterate anything
+        ("ignite.engine.Engine(print).run(loader, max_epochs=3)", "read 0 done"),
+        ("[print(type(one).__name__) for one in accelerate.Accelerator().prepare(loader, 3)]", "DataLoader int done"),
+        ("print(len(accelerate.Accelerator().prepare(loader)))", "3 done"),
+    ],
+)
+def test_missing_trainers_do_with_loaders_what_they_are_known_to_do(tmp_path: Path, call: str, shown: str) -> None:
+    is_test = ".test(" in call
+    hook, stage = ("test_dataloader", "test") if is_test else ("train_dataloader", "fit")
+    seen = run(tmp_path, TRAINERS.format(call=call, hook=hook, stage=stage), known=known_classes())
+    assert raised(seen) is None, seen.output
+    assert " ".join(seen.output.split()) == shown
+
+
+def test_a_program_that_trains_with_a_missing_lightning_starts_processes(tmp_path: Path) -> None:
+    text = TRAINERS.format(call="pl.Trainer().fit(Model())", hook="train_dataloader", stage="fit")
+    text = text.replace("DataLoader(self.rows)", "DataLoader(self.rows, num_workers=1)")
+    proof = proof_of(tmp_path, text, "FKL201")
+    words = proof.judgement.evidence
+    assert proof.verdict() == "confirmed", words
+    assert "known classes pytorch_lightning.Trainer" in words
 
 
 @pytest.mark.soak

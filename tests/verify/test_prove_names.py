@@ -157,3 +157,17 @@ def test_a_module_that_a_package_lacks(verdict, tmp_path: Path) -> None:
     missing = "ModuleNotFoundError: No module named"
     assert [one["evidence"].partition(";")[0] for one in found] == [f"{missing} '{name}'" for name in lacking]
     assert found[2]["claim"] == "`tools` has no module `timer`"
+
+
+@pytest.mark.parametrize("lacking", ["absent", "Lost"])
+def test_a_package_that_imports_what_is_missing_is_asked_all_the_same(verdict, tmp_path: Path, lacking: str) -> None:
+    """A module that the package lacks, and a name that one of its modules lacks."""
+    package = tmp_path / "words"
+    package.mkdir()
+    (package / "__init__.py").write_text("import not_installed\nfrom not_installed.deep import Base\n")
+    (package / "models.py").write_text("import torch\nfrom not_installed import tune\n\n@tune\nclass Model:\n    pass\n")
+    needed = f"words.{lacking} import Thing" if lacking == "absent" else f"words.models import Model, {lacking}"
+    found = verdict(f"import torch\nfrom {needed}\n", expect=1)
+    assert [one["verdict"] for one in found] == ["confirmed"], found
+    assert "replaced: packages not_installed" in found[0]["evidence"]
+    assert lacking in found[0]["evidence"]

@@ -156,11 +156,43 @@ print(len(names) > 0, len(images) > 0, images[0].endswith(".jpg"), is_stand_in(i
     assert shown(tmp_path, text) == "True True True True\n"
 
 
+@pytest.mark.parametrize("option", ["required=True", "choices=['mean', 'sum']"])
+def test_a_chain_of_options_that_nobody_gave_loses_what_it_would_have_bound(tmp_path: Path, option: str) -> None:
+    text = f"""
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--loss", type=str, {option})
+
+def made(args):
+    if args.loss == "mean":
+        loss = 1
+    elif args.loss == "sum":
+        loss = 2
+    return loss
+
+print(is_stand_in(made(parser.parse_args())))
+"""
+    assert shown(tmp_path, text) == "True\n"
+
+
+def test_a_name_that_nothing_binds_ends_it(tmp_path: Path) -> None:
+    text = """
+def made(rows):
+    if len(rows) > 3:
+        loss = 1
+    return loss
+
+made([1])
+"""
+    seen = run(tmp_path, text)
+    assert raised(seen)["type"] == "UnboundLocalError"
+
+
 def test_required_arguments_are_made_from_type_choices_and_name(tmp_path: Path) -> None:
     text = """
 import argparse
 parser = argparse.ArgumentParser()
-parser.add_argument("data")
+parser.add_argument("data", type=str)
 parser.add_argument("--mode", required=True, choices=["train", "test"])
 parser.add_argument("--workers", type=int, required=True)
 parser.add_argument("--names", nargs="+", required=True)

@@ -82,11 +82,13 @@ class StandIn:
 
             return Keeper(full, known.kept_by(full, arguments, keywords))
         if known.passes_on(full) and arguments:
+            lacks.record("class", full)
             return arguments if len(arguments) > 1 else arguments[0]
         hooks = known.hooks_of(full)
         if hooks is not None:
             from forklint_harness.tolerance.consuming import consume
 
+            lacks.record("class", full)
             consume(full.rpartition(".")[2], hooks, [*arguments, *keywords.values()])
         return self._forklint_part("()")
 
