@@ -185,8 +185,20 @@ def test_a_seed_of_numpy(tmp_path: Path) -> None:
     assert "The only supported seed types" in proof.judgement.evidence
 
 
-def test_without_an_entry_a_worker_init_fn_is_inconclusive(tmp_path: Path) -> None:
-    text = GLOBALS + "\ndef worker_init_fn(worker_id):\n    np.random.seed(0)\n"
+def test_a_function_that_seeds_workers_is_run_alone_where_no_program_leads_to_it(tmp_path: Path) -> None:
+    text = "import not_installed\n" + GLOBALS + "\ndef begin(worker_id, rank):\n    np.random.seed(rank + 4)\n"
+    made = "DataLoader(Data(), num_workers=2, worker_init_fn=partial(begin, rank=rank))"
+    text += f"\ndef loader(rank):\n    return {made}\n"
+    proof = found(tmp_path, "from functools import partial\n" + text, start_methods=("fork",))
+    words = proof.judgement.evidence
+    assert proof.verdict() == "confirmed", words
+    assert "32 of 32 samples got the same numbers as in another worker" in words
+    assert "drawn from the streams that it seeds; replaced: packages not_installed; arguments rank" in words
+
+
+def test_a_local_function_that_seeds_workers_needs_a_program(tmp_path: Path) -> None:
+    text = GLOBALS + "\ndef loader():\n    def begin(worker_id):\n        np.random.seed(0)\n\n"
+    text += "    return DataLoader(Data(), num_workers=2, worker_init_fn=begin)\n"
     proof = found(tmp_path, text)
     assert proof.verdict() == "inconclusive"
     assert proof.judgement.advice

@@ -165,7 +165,8 @@ def test_a_package_that_imports_what_is_missing_is_asked_all_the_same(verdict, t
     package = tmp_path / "words"
     package.mkdir()
     (package / "__init__.py").write_text("import not_installed\nfrom not_installed.deep import Base\n")
-    (package / "models.py").write_text("import torch\nfrom not_installed import tune\n\n@tune\nclass Model:\n    pass\n")
+    text = "import torch\nfrom not_installed import tune\n\n@tune\nclass Model:\n    pass\n"
+    (package / "models.py").write_text(text)
     needed = f"words.{lacking} import Thing" if lacking == "absent" else f"words.models import Model, {lacking}"
     found = verdict(f"import torch\nfrom {needed}\n", expect=1)
     assert [one["verdict"] for one in found] == ["confirmed"], found

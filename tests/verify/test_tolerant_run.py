@@ -352,3 +352,35 @@ def main():
     print(parser.parse_args().rows, sys.argv[0].endswith("program.py"))
 """
     assert shown(tmp_path, text, reach="main") == "3 True\n"
+
+
+def test_what_a_function_returns_is_iterated_if_it_is_a_loader(tmp_path: Path) -> None:
+    """Its argument is no path, whatever it is called: the function reads an attribute that no text has."""
+    text = """
+import torch
+from torch.utils.data import DataLoader
+from missing import MEAN
+
+def loader(config, path):
+    means = torch.tensor(MEAN)
+    rows = [config.data.first, type(path).__mro__[1].__name__, means]
+    return {"train": DataLoader(rows, batch_size=None, collate_fn=print)}
+"""
+    seen = run(tmp_path, text, reach="loader")
+    assert raised(seen) is None, seen.output
+    assert seen.output.strip().endswith("stand-in-config-data-first"), seen.output
+
+
+def test_a_name_whose_import_may_fail_is_stood_in_where_its_handler_binds_nothing(tmp_path: Path) -> None:
+    text = """
+try:
+    import missing
+except ImportError:
+    print("without it")
+
+class Layer(missing.Layer):
+    pass
+
+print(is_stand_in(Layer))
+"""
+    assert shown(tmp_path, text) == "without it\nTrue\n"

@@ -218,6 +218,7 @@ class RngInInit(Rule):
             "file": str(module.path),
             "row": found.function.lineno if is_lambda else found.function.node.lineno,  # type: ignore[union-attr]
             "streams": found.streams,
+            "is_plain": not is_lambda and found.function.scope.parent is module.scope,  # type: ignore[union-attr]
             "too_large": found.too_large,
             "refused": found.refused,
         }

@@ -17,9 +17,11 @@ from typing import Any
 
 from forklint.model import Finding
 from forklint.project.index import Project
-from forklint.verify import made_data
+from forklint.verify import made_data, slices
+from forklint.verify.asked_class import importing
 from forklint.verify.experiments.base import Experimenter, inconclusive, one_after_another, worst_of
 from forklint.verify.subjects import NO_WAY_OUT, subject_of, subjects_for
+from forklint.verify.tolerant import line, stood_in_by, tolerance
 from forklint.verify.unreached import first_line, why_unreached
 from forklint.verify.words import Experiment, Factors, Judgement, Observation, Subject, Trial, Verdict
 
@@ -66,10 +68,12 @@ class RngInInit(Experimenter):
         project = context.project()
         if "function" in proof or proof["dataset"] is None:
             subject = subject_of(Path(proof["file"]), self.context.sources, project)
-            if subject is None:
+            ways = [self._experiment(finding, subject)] if subject is not None else []
+            ways += self._alone(finding, project) if not (context.entry or context.factories) else []
+            if not ways:
                 what = proof.get("function") or proof["attribute"]
                 return inconclusive(f"no loader that uses `{what}`", NO_WAY_OUT)
-            return self._experiment(finding, subject)
+            return one_after_another(ways)
         dataset, qualname = proof["dataset"]
         found = subjects_for(Path(dataset), qualname, self.context.sources, project)
         attempts = [self._experiment(finding, one) for one in found if isinstance(one, Subject)]
@@ -80,6 +84,19 @@ class RngInInit(Experimenter):
             assert unable is not None  # noqa: S101 - there is a subject or the reason why not
             return unable
         return one_after_another(attempts)
+
+    def _alone(self, finding: Finding, project: Project) -> list[Experiment]:
+        """A function that seeds workers by itself, in a loader whose samples are drawn from the streams it seeds."""
+        proof, context = finding.proof, self.context
+        if not str(proof.get("function", "<")).isidentifier() or not proof.get("is_plain"):
+            return []
+        path, row = Path(proof["file"]), proof["row"]
+        told = tolerance(finding, context.root, project)
+        told |= {"skipped": slices.skipped(project, {path: {row}}, None), "wanted": {str(path.resolve()): [row]}}
+        told["claimed"] = {str(path.resolve()): [(row, row)]}
+        further = {"alone": importing((str(path), proof["function"]), context.root), "tolerance": told}
+        subject = Subject("function", ("-m", "forklint_harness.seeding"), context.root, environment=context.variables)
+        return [self._experiment(finding, subject, further)]
 
     def _made(self, finding: Finding, project: Project) -> Experiment | None:
         """The class alone, with made-up arguments and stores, for where there is no data."""
@@ -103,7 +120,7 @@ class RngInInit(Experimenter):
             cells = cells[:1]  # each has its mended twin, and they differ in how the same copy comes to a worker
         trials = [self.trial(finding, subject, "draws", spec, Factors(workers=0), is_control=True)]
         trials += [self.trial(finding, subject, "draws", spec, factors) for factors in cells]
-        is_alone = subject.kind in ("class", made_data.KIND)
+        is_alone = subject.kind in ("class", "function", made_data.KIND)
         named = [replace(one, name=f"{one.name}-{subject.kind}") if is_alone else one for one in trials]
         what = finding.proof.get("attribute") or finding.proof["function"]
         claim = f"`{what}`: workers draw the same random numbers, or repeat them in the next epoch"
@@ -173,7 +190,20 @@ class RngInInit(Experimenter):
             judged = {name: _paired(cell, mended, known, experiment.finding, told) for name, cell in judged.items()}
         if not judged and experiment.finding.proof.get("kind") == CANNOT_SEND:
             return Judgement(Verdict.UNSUPPORTED, "needs the start method fork", "run it on Linux")
-        return worst_of(judged)
+        return _of_function(worst_of(judged), observations) if _is_alone(controls[0]) else worst_of(judged)
+
+
+def _is_alone(seen: Observation) -> bool:
+    return "alone" in seen.trial.spec
+
+
+def _of_function(judgement: Judgement, observations: Sequence[Observation]) -> Judgement:
+    """The judgement for a function by itself, with what was stood in: nothing was seen of the program's own samples."""
+    stood_in = stood_in_by(observations)
+    note = "; ".join(filter(None, ("in a loader of samples drawn from the streams that it seeds", line(stood_in))))
+    return replace(
+        judgement, evidence=f"{judgement.evidence}; {note}", details={**judgement.details, "stood_in": stood_in}
+    )
 
 
 def _paired(cell: Judgement, mended: Sequence[Observation], known: Draws, finding: Finding, told: str) -> Judgement:

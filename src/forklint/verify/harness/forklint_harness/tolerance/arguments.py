@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import functools
 import inspect
 import os
@@ -166,8 +167,22 @@ def for_call(function: Any) -> Dict[str, Any]:
     for name, parameter in parameters.items():
         if _is_required(parameter):
             lacks.record("argument", name)
-            given[name] = for_parameter(name, parameter.annotation)
+            given[name] = StandIn(name) if _is_object(function, name) else for_parameter(name, parameter.annotation)
     return given
+
+
+def _is_object(function: Any, name: str) -> bool:
+    """Whether a callable reads an attribute of an argument that no text has: ``config.data``."""
+    body: Any = function.__init__ if inspect.isclass(function) else inspect.unwrap(function)
+    code = getattr(body, "__code__", None)
+    steps = list(dis.get_instructions(code)) if code is not None else []
+    return any(
+        one.opname.startswith("LOAD_FAST")
+        and (one.argval == name or (isinstance(one.argval, tuple) and one.argval[-1:] == (name,)))
+        and after.opname in ("LOAD_ATTR", "LOAD_METHOD")
+        and not hasattr(str, str(after.argval))
+        for one, after in zip(steps, steps[1:])  # noqa: B905, RUF007 - Python 3.8 has neither strict nor pairwise
+    )
 
 
 def for_parameter(name: str, annotation: Any = inspect.Parameter.empty) -> Any:

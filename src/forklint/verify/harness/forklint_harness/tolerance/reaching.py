@@ -15,6 +15,7 @@ from typing import Any, List, Mapping
 
 from forklint_harness.__main__ import module_at
 from forklint_harness.tolerance import arguments, loading
+from forklint_harness.tolerance.consuming import consume
 
 SAMPLES = 4
 RELATIVE = re.compile(r"^\s*from\s+(\.+)", re.MULTILINE)
@@ -28,6 +29,8 @@ def reach(spec: Mapping[str, Any]) -> None:
         from torch.utils.data import DataLoader
 
         DataLoader(found, batch_size=SAMPLES, collate_fn=list)
+    else:
+        consume("fit", (), [found])  # who calls a function that returns a loader iterates it
 
 
 def _module(file: str) -> Any:

@@ -7,17 +7,19 @@ import functools
 import importlib
 import sys
 import types
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from forklint_harness.frames import is_library
 from forklint_harness.tolerance import arguments, lacking, lacks, tainted
 from forklint_harness.tolerance.refusals import RefusedError
 from forklint_harness.tolerance.stand_ins import LENGTH, EndlessError, StandIn, StandInMeta, begin_anew, is_stand_in
+from forklint_harness.tolerance.statements import bound_by, head_end, imported_by, names_in, unbound_in
 
 REAL = ("torch.utils.data", "torch.multiprocessing", "multiprocessing", "concurrent", "threading")
 """Modules whose callables get what they are given, made up or not: what they do is what a claim is about."""
 LOADS: Dict[str, Sequence[str]] = {}
 """By the name of a package that may be missing, what it imports."""
+TENSORS = frozenset({"tensor", "as_tensor", "asarray", "from_numpy", "FloatTensor", "LongTensor", "Tensor"})
 FILES = ("posix", "nt", "io", "_io", "os")
 _files: Dict[str, Runtime] = {}
 _handlers: List[Tuple[Any, Tuple[str, ...]]] = []
@@ -43,11 +45,13 @@ class Runtime:
         frame = sys._getframe(1)
         if isinstance(error, EndlessError) and not isinstance(node, (ast.While, ast.For)):
             raise  # noqa: PLE0704
+        if isinstance(error, ImportError):
+            self._lost.update((name, "{}".format(error.name)) for name in imported_by(node))
         if getattr(error, "_forklint_refused", False) or self._is_claimed(node) or _is_handled(error):
             raise  # noqa: PLE0704
         if isinstance(error, EndlessError):
             begin_anew()
-        lack = lacking.lack_of(error, frame, _names(node)) or self._by_lost_name(error)
+        lack = lacking.lack_of(error, frame, names_in(node)) or self._by_lost_name(error)
         if lack is None:
             _mark(error, "_forklint_refused")
             raise  # noqa: PLE0704
@@ -56,7 +60,7 @@ class Runtime:
             _load_for(what)
         if not isinstance(error, RefusedError):  # that was told of when it was refused
             lacks.record(kind, what, "{}: {}".format(type(error).__name__, error), self._place(node))
-        self._lost.update((name, what) for name in _bound(node))
+        self._lost.update((name, what) for name in bound_by(node))
 
     def _by_lost_name(self, error: BaseException) -> Optional[lacking.Lack]:
         name = getattr(error, "name", None) or str(error).partition("'")[2].partition("'")[0]
@@ -65,7 +69,7 @@ class Runtime:
         return None
 
     def _is_claimed(self, node: ast.stmt) -> bool:
-        first, last = node.lineno, _head_end(node)
+        first, last = node.lineno, head_end(node)
         return any(first <= rows[1] and rows[0] <= last for rows in self._claimed)
 
     def _place(self, node: ast.stmt) -> str:
@@ -95,7 +99,7 @@ class Runtime:
     def star(self, number: int, names: Dict[str, Any]) -> None:
         """Bind what ``from missing import *`` would have bound, as far as the file reads it."""
         module = getattr(self._statements[number], "module", None) or ""
-        for name in _unbound(self._statements):
+        for name in unbound_in(self._statements):
             if name not in names and name not in vars(sys.modules["builtins"]):
                 names[name] = StandIn("{}.{}".format(module, name))
 
@@ -215,6 +219,8 @@ class Runtime:
 
     def prepare(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
         """The call, ready to be made by the frame that asks; what comes of made-up arguments is made up."""
+        if arguments and isinstance(arguments[0], StandIn) and _makes_tensor(function):
+            return functools.partial(StandIn, "torch.{}()".format(function.__name__))
         if not tainted.holds_tainted(arguments) and not (keywords and tainted.holds_tainted(keywords.values())):
             return functools.partial(function, *arguments, **keywords)
         if isinstance(function, (StandIn, StandInMeta)) or _takes_anything(function):
@@ -309,6 +315,13 @@ def _is_empty(values: Any) -> bool:
         return False
 
 
+def _makes_tensor(function: Any) -> bool:
+    """Whether a call makes a tensor of numbers, which a stand-in has none of."""
+    torch = sys.modules.get("torch")
+    name = getattr(function, "__name__", "")
+    return torch is not None and name in TENSORS and getattr(torch, name, None) is function
+
+
 def _takes_anything(function: Any) -> bool:
     """Whether a callable is to have its arguments as they are: the project's, and what claims are about."""
     if isinstance(function, functools.partial):
@@ -356,46 +369,3 @@ def _filled(text: str, value: StandIn) -> str:
         return text % value
     except TypeError:  # it takes more values than one
         return str(value)
-
-
-@functools.lru_cache(maxsize=4096)
-def _names(node: ast.stmt) -> Tuple[str, ...]:
-    """Names that a statement reads, those of its blocks left out."""
-    waiting: List[ast.AST] = [node]
-    found: List[str] = []
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, ast.Name):
-            found.append(one.id)
-        waiting += [child for child in ast.iter_child_nodes(one) if not isinstance(child, ast.stmt)]
-    return tuple(dict.fromkeys(found))
-
-
-def _bound(node: ast.stmt) -> List[str]:
-    return [one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
-
-
-def _head_end(node: ast.stmt) -> int:
-    """The last row of a statement, of a compound one that of its head."""
-    body = getattr(node, "body", None)
-    return body[0].lineno - 1 if body else node.end_lineno or node.lineno
-
-
-def _unbound(statements: Sequence[ast.stmt]) -> List[str]:
-    """Names that a file reads and nothing in it binds."""
-    read: List[str] = []
-    bound: Set[str] = set()
-    for statement in statements:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name):
-                if isinstance(node.ctx, ast.Load):
-                    read.append(node.id)
-                else:
-                    bound.add(node.id)
-            elif isinstance(node, ast.arg):
-                bound.add(node.arg)
-            elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                bound.add(node.name)
-            elif isinstance(node, ast.alias):
-                bound.add(node.asname or node.name.partition(".")[0])
-    return [name for name in dict.fromkeys(read) if name not in bound]
