@@ -11,6 +11,7 @@ from proven import Proof, prove
 
 from forklint.config import Settings
 from forklint.engine import Linter, Options
+from forklint.knowledge.hooks import removed_hooks
 from forklint.model import Finding, Severity, Span
 from forklint.project.index import Project
 
@@ -163,6 +164,46 @@ def test_a_hook_that_lightning_removed(tmp_path: Path, library: str, verdict: st
         (tmp_path / "pytorch_lightning.py").write_text(library)
     proof = prove(finding, tmp_path)
     assert (proof.verdict(), evidence in proof.judgement.evidence.split("; ")) == (verdict, True)
+
+
+CALLBACK = """
+from pytorch_lightning import Callback
+class Timer(Callback):
+    def on_epoch_end(self, trainer, pl_module):
+        print("one more")
+"""
+PLAIN = "__version__ = '{version}'\nclass Callback:\n    def on_train_epoch_end(self): ...\n    {further}\n"
+
+
+@pytest.mark.parametrize(
+    ("library", "verdict", "evidence"),
+    [
+        (
+            PLAIN.format(version="2.6.6", further=""),
+            "confirmed",
+            "`Callback` of pytorch_lightning 2.6.6 has no `on_epoch_end`; it has `on_train_epoch_end`",
+        ),
+        (
+            PLAIN.format(version="1.7.7", further="def on_epoch_end(self): ..."),
+            "refuted",
+            "`Callback` of pytorch_lightning 1.7.7 has `on_epoch_end`",
+        ),
+    ],
+    ids=["uncalled", "called"],
+)
+def test_a_hook_that_lightning_no_longer_calls(tmp_path: Path, library: str, verdict: str, evidence: str) -> None:
+    (finding,) = found(tmp_path, CALLBACK)
+    (tmp_path / "pytorch_lightning.py").write_text(library)
+    proof = prove(finding, tmp_path)
+    assert (proof.verdict(), proof.judgement.evidence) == (verdict, evidence)
+
+
+@pytest.mark.soak
+def test_lightning_has_none_of_the_hooks_that_it_no_longer_calls() -> None:
+    lightning = pytest.importorskip("pytorch_lightning")
+    for hook in (one for each in removed_hooks().values() for one in each):
+        assert not hasattr(getattr(lightning, hook.kind), hook.name)
+        assert hasattr(getattr(lightning, hook.kind), hook.instead)
 
 
 @pytest.mark.soak

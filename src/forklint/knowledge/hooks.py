@@ -45,16 +45,29 @@ class RemovedHook:
     name: str
     instead: str
     refused: str
+    """What raises where a class still has it; empty for one that is merely not called."""
     since: tuple[int, int]
+
+    @property
+    def effect(self) -> str:
+        """What Lightning does about it: ``refused`` or ``uncalled``."""
+        return "refused" if self.refused else "uncalled"
 
 
 @cache
-def removed_hooks() -> Mapping[str, RemovedHook]:
+def removed_hooks() -> Mapping[str, tuple[RemovedHook, ...]]:
     """The removed hooks by name."""
-    return {
-        row["name"]: RemovedHook(row["kind"], row["name"], row["instead"], row["refused"], tuple(row["since"]))
-        for row in knowledge.table("hooks.toml")["removed"]
-    }
+    table = knowledge.table("hooks.toml")
+    found: dict[str, tuple[RemovedHook, ...]] = {}
+    for row in table["removed"]:
+        hook = RemovedHook(row["kind"], row["name"], row["instead"], row["refused"], tuple(row["since"]))
+        found[hook.name] = (*found.get(hook.name, ()), hook)
+    for row in table["uncalled"]:
+        for kind in row["kinds"]:
+            for name, instead in row["instead"].items():
+                hook = RemovedHook(kind, name, instead, "", tuple(row["since"]))
+                found[name] = (*found.get(name, ()), hook)
+    return found
 
 
 @cache

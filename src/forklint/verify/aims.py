@@ -185,9 +185,10 @@ def hook(_project: Project, module: Module, row: int) -> Aim | str:
     facts = class_at(module, row)
     methods = [node for node in (facts.node.body if facts else ()) if isinstance(node, FUNCTIONS)]
     node = nearest(methods, row)
-    gone = removed_hooks().get(node.name) if node is not None else None
+    gone = next(iter(removed_hooks().get(node.name, ())), None) if node is not None else None
     if node is not None and facts is not None and gone is not None:
-        return Aim(node, {"class": facts.place, "name": gone.name, "meant": gone.instead, "removed": True}, gone.name)
+        proof = {"class": facts.place, "name": gone.name, "meant": gone.instead, "removed": gone.effect}
+        return Aim(node, proof, gone.name)
     meant = meant_hook(node.name) if node is not None else None
     if node is None or facts is None or meant is None:
         return "no method is defined there whose name is one typo away from one that torch calls"

@@ -46,6 +46,11 @@ def _named_hook(name: str) -> str | None:
     return slips.pop() if len(slips) == 1 else None
 
 
+def is_other_form(name: str, hook: str) -> bool:
+    """Whether a name is that of a hook with other forms of its words: ``on_training_epoch_end``."""
+    return name != hook and _in_words(name) == _in_words(hook)
+
+
 def _in_words(name: str) -> tuple[str, ...]:
     """The words of a name, of those that say the same always the same one."""
     return tuple(words().get(one, one) for one in name.split("_"))

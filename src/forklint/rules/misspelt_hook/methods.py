@@ -18,7 +18,7 @@ from forklint.project.scopes import FUNCTIONS, Function
 from forklint.project.spelling import dotted
 from forklint.project.versions import asks_for_older
 from forklint.records import dataclass
-from forklint.rules.misspelt_hook.meaning import meant_hook
+from forklint.rules.misspelt_hook.meaning import is_other_form, meant_hook
 from forklint.summaries.summary import Scope
 from forklint.summaries.terms import WORD
 
@@ -48,7 +48,7 @@ class MisspeltMethod:
 
 @dataclass(frozen=True)
 class RemovedMethod:
-    """A method that Lightning once called, and refuses now."""
+    """A method that Lightning once called, and refuses or leaves alone now."""
 
     owner: ClassFacts
     method: Function
@@ -63,10 +63,12 @@ def removed_methods(project: Project, module: Module) -> Iterator[RemovedMethod]
         for method in facts.node.body:
             if not isinstance(method, FUNCTIONS):
                 continue
-            hook = removed_hooks().get(method.name)
-            if hook is None or _of_kind(hook.kind).base.isdisjoint(project.ancestry(facts).external):
+            hooks_there = removed_hooks().get(method.name, ())
+            external = frozenset(project.ancestry(facts).external) if hooks_there else frozenset()
+            hook = next((one for one in hooks_there if _of_kind(one.kind).base & external), None)
+            if hook is None or asks_for_older(project, module.path, hook.since, LIGHTNING):
                 continue
-            if not asks_for_older(project, module.path, hook.since, LIGHTNING):
+            if hook.refused or not (method.decorator_list or _is_mentioned(project, method.name)):
                 yield RemovedMethod(facts, method, hook)
 
 
@@ -115,7 +117,8 @@ def _judged(project: Project, facts: ClassFacts, name: str, hook: str, role: Rol
     if role.kind == PLAIN and (answered or any(owner.node.decorator_list for owner in ancestry.classes)):
         return None
     plain = ancestry.complete and all(base in role.base or base in HARMLESS_BASES for base in ancestry.external)
-    if not known.is_special and (answered or derived or (hook in role.lacks and not plain)):
+    is_other = is_other_form(name, hook)
+    if not known.is_special and (answered or (derived and not is_other) or (hook in role.lacks and not plain)):
         return None
     if is_bare and (answered or not plain or derived or _is_abstract(project, facts) or hook not in role.lacks):
         return None
@@ -134,8 +137,8 @@ def _could_be(method: Function, hook: Hook) -> bool:
     if method.name in hook.special:
         takes_more = len(positional) > 1 or arguments.vararg is not None
         return takes_more or _calls_base(method, hook.name) or _only_sets(method)
-    if hook.arguments is None:
-        return True
+    if hook.arguments is None or is_other_form(method.name, hook.name):
+        return True  # hooks once had other arguments
     most = len(positional) - 1 if arguments.vararg is None else hook.arguments
     return len(positional) - 1 - len(arguments.defaults) <= hook.arguments <= most
 

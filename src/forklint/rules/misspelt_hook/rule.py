@@ -74,20 +74,21 @@ class MisspeltHook(Rule):
     that passes its `**kwargs` on, it looks for keywords: `worker_init=`, `num_worker=`, `collate=`, `pin_mem=`. Those
     that a function puts into a mapping before the call count as well, even if it does so in a branch.
 
-    It also reports the hooks of a LightningModule that Lightning 2.0 removed: `training_epoch_end`,
-    `validation_epoch_end` and `test_epoch_end`. It does not if a requirements file, `pyproject.toml`, `setup.py` or
-    conda environment beside the file or above it asks for an older Lightning.
+    It also reports hooks that Lightning removed: `training_epoch_end`, `validation_epoch_end` and `test_epoch_end`,
+    for which it raises an error, and those that it merely no longer calls, as `on_epoch_end`, `on_batch_start` and
+    `training_step_end`. It does not if a requirements file, `pyproject.toml`, `setup.py` or conda environment beside
+    the file or above it asks for an older Lightning.
 
     The rule reports nothing if code in the project uses the misspelled name, if a subclass has the right one, if the
     method has a signature that does not fit the hook, or if a `TypeError` is expected.
 
     ## Why is this bad?
-    Python never calls a method with such a name. A dataset without `__getitem__` raises `NotImplementedError` when the
-    first sample is read, possibly in a worker process; one without `__len__` raises `TypeError` when its loader is
-    read, or created with `shuffle=True`. Without `__getitems__` or `__getstate__` there is no error, but batches are
-    slow, or handles are pickled. Lightning skips validation if there is no `val_dataloader`, and raises
-    `NotImplementedError` for a hook that it removed. An unknown keyword of the loader raises `TypeError` when the
-    loader is created, which may be late in a run.
+    Python never calls a method with such a name. A dataset without `__getitem__` raises `NotImplementedError` when
+    the first sample is read, possibly in a worker process; one without `__len__` raises `TypeError` when its loader
+    is read, or created with `shuffle=True`. Without `__getitems__` or `__getstate__` there is no error, but batches
+    are slow, or handles are pickled. Lightning skips validation if there is no `val_dataloader`, and raises
+    `NotImplementedError` for some hooks that it removed, and ignores the others. An unknown keyword of the loader
+    raises `TypeError` when the loader is created, which may be late in a run.
 
     ## Example
     ```python
@@ -117,7 +118,8 @@ class MisspeltHook(Rule):
 
     ## How it is proved
     The class is imported and used as torch uses it. A loader is created with the keyword, and with the correct one. A
-    model with a removed hook is given to a `Trainer` of the Lightning that is installed.
+    model with a removed hook is given to a `Trainer` of the Lightning that is installed; for a hook that is ignored,
+    the class of that Lightning is asked for it.
 
     ## Known limits
     A class that does not derive from torch's counts as a dataset only if an object of it is passed to a loader, and if
@@ -181,6 +183,7 @@ class MisspeltHook(Rule):
                 subject=removed.method.name,
                 message=_removed_message(removed),
                 cells=self.settings.cells,
+                severity=Severity.ERROR if removed.hook.refused else Severity.WARNING,
                 facts=removed,
             )
         for keyword in misspelt_keywords(self.project, module):
@@ -211,7 +214,8 @@ class MisspeltHook(Rule):
 
         wrong: MisspeltMethod | RemovedMethod | MisspeltKeyword = suspect.facts
         if isinstance(wrong, RemovedMethod):
-            return {"class": wrong.owner.place, "name": wrong.hook.name, "meant": wrong.hook.instead, "removed": True}
+            hook = wrong.hook
+            return {"class": wrong.owner.place, "name": hook.name, "meant": hook.instead, "removed": hook.effect}
         if isinstance(wrong, MisspeltMethod):
             return {"class": wrong.owner.place, "name": wrong.method.name, "meant": wrong.hook, "effect": wrong.effect}
         loader = TORCH if wrong.row.passes_on else wrong.row.call[0]
@@ -224,7 +228,9 @@ class MisspeltHook(Rule):
 
         wrong: MisspeltMethod | RemovedMethod | MisspeltKeyword = suspect.facts
         if isinstance(wrong, RemovedMethod):
-            yield Proposal(f"{MOVE} `{wrong.hook.instead}`", Applicability.DISPLAY)
+            hook = wrong.hook
+            advice = MOVE if hook.refused else "move this method's work to"
+            yield Proposal(f"{advice} `{hook.instead}`", Applicability.DISPLAY)
             return
         if isinstance(wrong, MisspeltMethod):
             name = wrong.method.name
@@ -253,5 +259,6 @@ def _method_message(wrong: MisspeltMethod) -> str:
 
 def _removed_message(wrong: RemovedMethod) -> str:
     hook, version = wrong.hook, ".".join(map(str, wrong.hook.since))
-    told = f"Lightning {version} removed the hook `{hook.name}`; where a class has it, {hook.refused}"
-    return f"{told}; use `{hook.instead}`"
+    told = f"Lightning {version} removed the hook `{hook.name}`"
+    so = f"; where a class has it, {hook.refused}" if hook.refused else ", and nothing calls it"
+    return f"{told}{so}; use `{hook.instead}`"

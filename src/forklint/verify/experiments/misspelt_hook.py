@@ -34,7 +34,10 @@ class MisspeltHook(Experimenter):
                 return inconclusive(why, "move the class to the top of its module")
             spec |= importing(proof["class"], self.context.root)
             claim = f"nothing calls `{qualname}.{proof['name']}`, and `{proof['meant']}` does not exist"
-            if "removed" in proof:
+            if proof.get("removed") == "uncalled":
+                spec["base"] = True
+                claim = f"Lightning does not call `{qualname}.{proof['name']}`"
+            elif "removed" in proof:
                 spec["trainer"] = True
                 claim = f"Lightning refuses to train `{qualname}`, since it has `{proof['name']}`"
         command = ("-m", "forklint_harness.tasks.hooks")
@@ -53,6 +56,8 @@ class MisspeltHook(Experimenter):
         asked = {record["keyword"]: record["error"] for record in seen.of("asked")}
         if len(asked) == 2:
             return _of_keyword(asked[proof["name"]], asked[proof["meant"]], proof)
+        for record in seen.of("asked-base"):
+            return _of_base(record, proof)
         for record in seen.of("trained"):
             return _of_model(record, proof)
         for record in seen.of("answered"):
@@ -68,6 +73,17 @@ def _of_keyword(error: str, control: str, proof: Mapping[str, Any]) -> Judgement
             f"with `{proof['meant']}` the loader raises an error, too: {control}", "see its output with --replay"
         )
     return Judgement(Verdict.CONFIRMED, error)
+
+
+def _of_base(record: Mapping[str, Any], proof: Mapping[str, Any]) -> Judgement:
+    if not record["library"]:
+        return inconclusive("the Lightning that the class derives from is not installed here", INSTALL)
+    base = f"`{record['base']}` of {record['library']} {record['version']}"
+    if record["wrong"]:
+        return Judgement(Verdict.REFUTED, f"{base} has `{proof['name']}`")
+    if not record["right"]:
+        return inconclusive(f"{base} has neither `{proof['name']}` nor `{proof['meant']}`", "see its documentation")
+    return Judgement(Verdict.CONFIRMED, f"{base} has no `{proof['name']}`; it has `{proof['meant']}`")
 
 
 def _of_model(record: Mapping[str, Any], proof: Mapping[str, Any]) -> Judgement:

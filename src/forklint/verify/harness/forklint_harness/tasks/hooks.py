@@ -1,8 +1,8 @@
 """For FKL502: what a class answers when it is asked as torch asks it, and what a loader says to a keyword.
 
 Run as a program. The order's spec is either ``module``, ``qualname``, ``search`` (the class), ``name`` and ``meant``
-(the method and the hook), and ``trainer`` where one of Lightning is to be asked; or ``loader`` (its dotted name),
-``name`` and ``meant`` (the keywords).
+(the method and the hook), and ``trainer`` where one of Lightning is to be asked, or ``base`` where its class is; or
+``loader`` (its dotted name), ``name`` and ``meant`` (the keywords).
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ def run(spec: Dict[str, Any]) -> None:
         return
     if "loader" in spec:
         _ask_loader(owner, spec["name"], spec["meant"])
+    elif "base" in spec:
+        _ask_base(owner, spec["name"], spec["meant"])
     elif "trainer" in spec:
         _ask_trainer(owner, spec["name"])
     else:
@@ -80,6 +82,21 @@ def _ask_class(owner: Any, wrong: str, hook: str) -> None:
     error = _raised(lambda kind: ASK[hook](object.__new__(kind)), owner) if is_asked else ""
     place = "{}.{}".format(holder.__module__, holder.__qualname__) if holder is not None else ""
     journal.record("answered", misspelt=is_there, supplied=supplied, by=place, error=error, **made_up)
+
+
+def _ask_base(owner: Any, wrong: str, right: str) -> None:
+    """Say which hooks Lightning's own class has, of those that a class is derived from."""
+    bases = owner.__mro__ if isinstance(owner, type) and not is_stand_in(owner) else ()
+    found = [one for one in bases if one.__module__.partition(".")[0] in LIGHTNING and not is_missing(one)]
+    library: Any = importlib.import_module(LIGHTNING[found[0].__module__.partition(".")[0]]) if found else None
+    journal.record(
+        "asked-base",
+        library=library.__name__ if library is not None else "",
+        version=library.__version__ if library is not None else "",
+        base=found[0].__name__ if found else "",
+        wrong=any(hasattr(one, wrong) for one in found),
+        right=any(hasattr(one, right) for one in found),
+    )
 
 
 def _ask_trainer(owner: Any, name: str) -> None:
