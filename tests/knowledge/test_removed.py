@@ -58,13 +58,12 @@ def test_each_of_a_companion_says_which_torch_came_with_it() -> None:
     for path, gone in removed_from_companions().items():
         if not path.startswith("torch"):
             is_numpy = path.startswith("numpy.")
-            assert (gone.torch is not None) is (gone.python is not None) is is_numpy
+            assert {"torch", "python"} & set(gone.beside) == ({"torch", "python"} if is_numpy else set())
             continue
-        assert gone.torch is not None
-        first, second = gone.torch
+        first, second = gone.beside["torch"]
         if path.startswith("torchvision."):
             assert gone.since == (0, second + 1 if first == 1 else second + 15)
-        elif gone.torch == (1, 2):
+        elif (first, second) == (1, 2):
             assert gone.since == (0, 3)
         else:
             assert gone.since == (first - 1 if first == 1 else first, second)

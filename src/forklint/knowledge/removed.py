@@ -7,12 +7,14 @@ written by scripts/make_removed.py from the source of all versions.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cache
 from typing import Any
 
 from forklint import knowledge
 from forklint.records import dataclass
+
+BESIDE = ("torch", "python", "transformers")
 
 
 @dataclass(frozen=True)
@@ -27,10 +29,8 @@ class Gone:
     """Of a function: whether it is still there, and does nothing but raise an error."""
     is_setter: bool = False
     """Of a member: whether it is still there, and can no longer be assigned."""
-    torch: tuple[int, int] | None = None
-    """The torch that came with it, for torchvision and torchaudio, or the first that it goes with, for numpy."""
-    python: tuple[int, int] | None = None
-    """The first Python that the version without it runs on, for numpy."""
+    beside: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Of what is not torch's own: by library, or ``python``, the first version that goes with it."""
     renamed: str = ""
     """Another dotted path, or builtin, for the same object."""
 
@@ -87,10 +87,10 @@ def removed_by_hand() -> set[str | tuple[str, str]]:
 
 def _gone(row: Mapping[str, Any]) -> Gone:
     first, second = row["since"]
-    torch, python = (tuple(row[one]) if one in row else None for one in ("torch", "python"))
+    beside = {one: (row[one][0], row[one][1]) for one in BESIDE if one in row}
     is_attribute = row.get("is_attribute", "paths" in row)
     raises, is_setter = row.get("raises", False), row.get("is_setter", False)
-    return Gone((first, second), row.get("instead", ""), is_attribute, raises, is_setter, torch, python)
+    return Gone((first, second), row.get("instead", ""), is_attribute, raises, is_setter, beside)
 
 
 def _since(version: str) -> Gone:

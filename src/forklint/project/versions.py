@@ -35,6 +35,7 @@ ASKED = {
     "torchaudio": re.compile(rb"\btorchaudio" + VERSION),
     "python": re.compile(rb"(?<![\w.-])(?:requires-)?python(?:_requires)?" + VERSION),
     "transformers": re.compile(rb"\btransformers(?:\[[\w, -]*\])?" + VERSION),
+    "huggingface_hub": re.compile(rb"\bhuggingface[-_.]hub(?:\[[\w, -]*\])?" + VERSION),
     "datasets": re.compile(rb"(?<![\w.-])datasets(?:\[[\w, -]*\])?" + VERSION),
     "numpy": re.compile(rb"(?<![\w.-])numpy" + VERSION),
     "lightning": re.compile(rb"\b(?:pytorch[-_.])?lightning" + VERSION),

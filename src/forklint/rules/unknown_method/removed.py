@@ -33,6 +33,7 @@ COMPANIONS = {
     "transformers": "transformers",
     "datasets": "datasets",
     "pytorch_lightning": "lightning",
+    "huggingface_hub": "huggingface_hub",
     "numpy": "numpy",
 }
 """Packages of other libraries, and by which name their version is asked for."""
@@ -105,8 +106,8 @@ def removed(project: Project, module: Module) -> Iterator[Removed]:
 
 def _is_for_older(project: Project, module: Module, path: str, gone: Gone) -> bool:
     library = path.partition(".")[0]
-    bounds = ((COMPANIONS.get(library, library), gone.since), (TORCH, gone.torch), ("python", gone.python))
-    return any(bound is not None and asks_for_older(project, module.path, bound, one) for one, bound in bounds)
+    bounds = [(COMPANIONS.get(library, library), gone.since), *gone.beside.items()]
+    return any(asks_for_older(project, module.path, since, one) for one, since in bounds)
 
 
 def _is_put_there(project: Project, module: Module, path: str) -> bool:

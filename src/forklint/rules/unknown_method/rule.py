@@ -45,15 +45,15 @@ class UnknownMethod(Rule):
     anywhere in the project.
 
     It also reports modules, functions and methods that torch removed, private ones included, and some of torchvision,
-    torchaudio, transformers, datasets, Lightning and numpy: `torch._six`, `torchvision.transforms.Scale`,
-    `torchaudio.info`, `transformers.AdamW`, `datasets.load_metric`, `torch.rfft`, `RNNCellBase.check_forward_input`,
-    `Trainer.lr_find`, `np.int` and others, and `.next()` of an iterator of a `DataLoader`, which torch 1.13 removed.
-    Where nothing is known of what `iter` is called with, it passes for a loader if no class of the project has a
-    method `next`. Calls of functions that torch keeps only to raise an error, such as `torch.symeig`, are reported as
-    well, and so is `self.hparams = ...` in a LightningModule, which has no setter since 1.3. Nothing of this is
-    reported if the project asks for an older version, which had the name (`torch==1.7.1` in `requirements.txt`,
-    `environment.yml` or another such file, or in a notebook's own `!pip install`); of numpy, also if it asks for a
-    Python or a torch that the newer numpy does not go with.
+    torchaudio, transformers, datasets, huggingface_hub, Lightning and numpy: `torch._six`,
+    `torchvision.transforms.Scale`, `torchaudio.info`, `transformers.AdamW`, `datasets.load_metric`, `torch.rfft`,
+    `RNNCellBase.check_forward_input`, `Trainer.lr_find`, `np.int` and others, and `.next()` of an iterator of a
+    `DataLoader`, which torch 1.13 removed. Where nothing is known of what `iter` is called with, it passes for a
+    loader if no class of the project has a method `next`. Calls of functions that torch keeps only to raise an error,
+    such as `torch.symeig`, are reported as well, and so is `self.hparams = ...` in a LightningModule, which has no
+    setter since 1.3. Nothing of this is reported if the project asks for an older version, which had the name
+    (`torch==1.7.1` in `requirements.txt`, `environment.yml` or another such file, or in a notebook's own `!pip
+    install`); of numpy, also if it asks for a Python or a torch that the newer numpy does not go with.
 
     The rule checks files that use torch or transformers, and files of such a project that are in a package or import
     another file. If an `except` around several statements hides the error, the severity is info.
