@@ -41,13 +41,19 @@ def _may_name(module: Module, node: ast.AST) -> bool:
     if not isinstance(node, ast.Call):
         return False
     name = last_name(node.func)
+    if isinstance(node.func, ast.Name) and name == "exec" and len(node.args) + len(node.keywords) == 1:
+        return _is_at_top(module, node)  # in a function it binds names of that function
     if name in ALWAYS:
         return True
     if name in IMPORTERS:
         return bool(node.args) and is_name(node.args[0], "__name__")
     if name in TABLES:  # of a function, or of an object, it is no table of the module
-        return not node.args and module.scope_at(node).node is module.tree and not _is_read(module, node)
+        return not node.args and _is_at_top(module, node) and not _is_read(module, node)
     return name == "globals" and not _is_read(module, node)
+
+
+def _is_at_top(module: Module, node: ast.AST) -> bool:
+    return module.scope_at(node).node is module.tree
 
 
 def _is_read(module: Module, table: ast.Call) -> bool:
