@@ -33,6 +33,7 @@ LAYERS = [
     "rules",
     "skipped",
     "prefilter",
+    "proposing",
     "preset_linting",
     "engine",
     "linters",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
 from forklint import skipped
-from forklint.model import PLATFORMS, FileReport, Finding, Fix, Note, Severity, Span
+from forklint.model import PLATFORMS, FileReport, Finding, Note, Severity, Span
 from forklint.prefilter import Passed, Screen
 from forklint.project.answers import Cuts, Rests
 from forklint.project.budget import room_for_questions
@@ -33,10 +33,6 @@ from forklint.source.paths import from_root, relative_to, shown
 if TYPE_CHECKING:
     from forklint.preset_linting import PresetLinter
     from forklint.source.notebook import Notebook
-
-
-class UnfixableError(Exception):
-    """A text that may hold findings and is never changed; the message says why in a few words."""
 
 
 @dataclass(frozen=True)
@@ -217,15 +213,11 @@ class Linter:
         rows = suppressions.by_row(comments)
         kept = [item for item in found if not suppressions.silenced(item[2], rows, suppressions.of_file(comments))]
         findings = [finding for _, _, finding in kept]
-        if kept:
-            from forklint.edits.tree import UnparsableError  # noqa: PLC0415 - a file without findings needs no edits
+        if kept and (self.options.with_fixes or self.options.confirmed):
+            from forklint.proposing import with_fixes  # noqa: PLC0415 - a file without findings needs no edits
 
-            try:
-                findings = _with_fixes(kept, module, self.options)
-            except UnfixableError as error:
-                notes.append(Note(shown(path), f"cannot be fixed: {error}"))
-            except UnparsableError as error:
-                notes.append(Note(shown(path), f"cannot be fixed: LibCST cannot parse it: {error}"))
+            findings, faults = with_fixes(kept, module, proposes=self.options.with_fixes)
+            notes += [Note(shown(path), text, failure=is_fault) for text, is_fault in faults]
         notebook = module.source.notebook
         answers = list(self._faulty_cells(path, notebook, suppressions.of_file(comments))) if notebook else []
         if UnusedSuppression.code in ran:
@@ -365,34 +357,3 @@ class Linter:
             project_path=relative_to(from_root(path), self.project.root),
             comment_rows=(span.row, span.row),
         )
-
-
-def _with_fixes(kept: list[tuple[Rule, Suspect, Finding]], module: Module, options: Options) -> list[Finding]:
-    """Parse with LibCST, once, and let each rule propose fixes, if it is to; raises UnparsableError, UnfixableError.
-
-    It is asked though no fix is wanted: with and without fixes, the same notes are given.
-    """
-    propose = options.with_fixes
-    if not propose and not options.confirmed:
-        return [finding for _, _, finding in kept]
-    from forklint.edits.text import without_blank_tail  # noqa: PLC0415 - only with a finding
-    from forklint.edits.tree import parse as parse_tree  # noqa: PLC0415
-    from forklint.source import nesting  # noqa: PLC0415
-
-    if nesting.too_deep(module.tree):
-        raise UnfixableError(skipped.TOO_DEEP)
-    text = without_blank_tail(module.document.text)
-    findings = []
-    try:
-        tree = parse_tree(text)
-        if tree.code != text or len(tree.statements) != len(module.ordinals):
-            raise UnfixableError("LibCST does not reproduce it exactly")
-        for rule, suspect, finding in kept if propose else ():
-            fixes = tuple(
-                Fix(p.message, p.applicability, tree.edits_to(p.tree) if p.tree else (), module.rows(p.elsewhere))
-                for p in rule.fixes(suspect, module, tree)
-            )
-            findings.append(replace(finding, fixes=fixes))
-    except RecursionError:
-        raise UnfixableError(skipped.TOO_DEEP) from None
-    return findings if propose else [finding for _, _, finding in kept]

@@ -21,7 +21,7 @@ from forklint.project.nodes import nodes_below
 from forklint.project.scopes import parameters
 from forklint.project.spelling import all_arguments, argument, last_name
 from forklint.records import dataclass
-from forklint.runs.calls import callee, runs_at_once
+from forklint.runs.calls import Running, callee, runs
 from forklint.sending.screening import launching, names_of_senders, names_of_what_loads
 from forklint.sending.written import all_written, is_refused, may_be_dataset, may_be_refused, written
 from forklint.starting.methods import asked_by, asked_of, cells_for, forked, set_for
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 MAX_CALLS = 3
 """Through so many calls of functions an argument is followed to a loader."""
+ENTERED = frozenset({Running.AT_ONCE, Running.BY_OTHERS, Running.DRAWN})
+"""How functions run that calls enter; a generator is called to be drawn from."""
 
 
 SET_LATER = frozenset({"collate_fn", "worker_init_fn"})
@@ -272,7 +274,7 @@ class Sites:
             yield from self._made_by(called, call)
             return
         entered = callee(evaluator, call.part(node.func), called)
-        if entered is None or not runs_at_once(evaluator, entered[0]):
+        if entered is None or runs(evaluator, entered[0]) not in ENTERED:
             return
         function, receiver = entered
         frame = Frame(function, arguments.of_call(evaluator, call), receiver)

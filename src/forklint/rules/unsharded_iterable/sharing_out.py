@@ -80,7 +80,10 @@ def _with_source(tree: Tree, statement: cst.CSTNode, text: str) -> cst.CSTNode:
     """The statement with what it iterates put into a call."""
 
     def wrapped(source: cst.CSTNode) -> cst.BaseExpression:
-        return cst.parse_expression(text.format(tree.module.code_for_node(source)), tree.module.config_for_parsing)
+        spelt = tree.module.code_for_node(source)
+        if isinstance(source, cst.GeneratorExp) and not source.lpar:
+            spelt = f"({spelt})"  # the only argument of a call needs none of its own
+        return cst.parse_expression(text.format(spelt), tree.module.config_for_parsing)
 
     if isinstance(statement, cst.For):
         return statement.with_changes(iter=wrapped(statement.iter))
