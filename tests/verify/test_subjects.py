@@ -95,7 +95,7 @@ from data import Records
 
 def make_loaders(path):
     plain = DataLoader([1, 2, 3])
-    return {"plain": plain, "train": DataLoader(Records(path, 240), batch_size=8)}
+    return {"plain": plain, "train": DataLoader(Records(path, 240), batch_size=8, num_workers=2)}
 """
 
 
@@ -230,7 +230,7 @@ def test_a_script_found_by_itself_that_fails_gives_way_to_the_class(tmp_path: Pa
     write("file", tmp_path)
     (tmp_path / "train.py").write_text(
         "from torch.utils.data import DataLoader\nfrom data import Records\n\n"
-        "for batch in DataLoader(Records('none')):\n    print(batch)\n"
+        "for batch in DataLoader(Records('none'), num_workers=2):\n    print(batch)\n"
     )
     (finding,) = findings(tmp_path)
     proof = prove(finding, tmp_path, scripts=(tmp_path / "train.py",), start_methods=("spawn",))

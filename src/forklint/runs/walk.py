@@ -320,7 +320,7 @@ class Walk:
             yield from self.of_expression(scope, part)
         if isinstance(node, ast.Call):
             yield from self._call(scope, node)
-        elif isinstance(node, (ast.Starred, ast.YieldFrom)):
+        elif isinstance(node, ast.Starred) or (isinstance(node, ast.YieldFrom) and isinstance(scope.node, FUNCTIONS)):
             yield from self._drawn(scope, node.value)
         elif isinstance(node, ast.Compare) and isinstance(node.ops[-1], (ast.In, ast.NotIn)):
             yield from self._drawn(scope, node.comparators[-1])
