@@ -384,3 +384,21 @@ class Layer(missing.Layer):
 print(is_stand_in(Layer))
 """
     assert shown(tmp_path, text) == "without it\nTrue\n"
+
+
+def test_a_script_of_torch_that_holds_a_stand_in_stays_as_it_is(tmp_path: Path) -> None:
+    text = """
+import torch
+from missing import turned
+
+@torch.jit.script
+def double(rows: torch.Tensor):
+    return rows * 2
+
+@torch.jit.script
+def moved(rows: torch.Tensor):
+    return turned(rows)
+
+print(type(double).__name__, type(moved).__name__)
+"""
+    assert shown(tmp_path, text) == "ScriptFunction function\n"

@@ -71,6 +71,7 @@ def install(spec: Mapping[str, Any], task: str = "") -> None:
         after_import("torch", _on_torch)
     after_import("torch.distributed", _on_distributed)
     after_import("torch.nn.init", _on_init)
+    after_import("torch.jit", _on_script)
     _launched()
 
 
@@ -101,6 +102,20 @@ def _on_compile(torch: Any) -> None:
 
     torch.compile = as_it_is
     torch.nn.Module.compile = lambda *_, **__: as_it_is()
+
+
+def _on_script(jit: Any) -> None:
+    """Leave what the compiler of scripts refuses as it is: it reads the tolerant form, and stand-ins in it."""
+    plain = jit.script
+
+    def script(obj: Any, *arguments: Any, **keywords: Any) -> Any:
+        try:
+            return plain(obj, *arguments, **keywords)
+        except Exception:
+            lacks.record("statement", "torch.jit.script", "skipped")
+            return obj
+
+    jit.script = script
 
 
 def _on_torch(torch: Any) -> None:
