@@ -11,13 +11,13 @@ from typing import Any, Iterable, Iterator, Sequence
 
 from forklint_harness.tolerance.stand_ins import StandInMeta
 
-STAGES = {"fit": "fit", "validate": "validate", "test": "test", "predict": "predict"}
-"""By method of a trainer, what it calls ``setup`` with."""
+STAGES = ("fit", "validate", "test", "predict")
+"""Methods of a trainer that call ``setup`` with their own names."""
 
 
 def consume(method: str, hooks: Sequence[str], given: Iterable[Any]) -> None:
     """Iterate the loaders among what a method is given, and those that the ``hooks`` of it make."""
-    for loader in list(_loaders(given, hooks, STAGES.get(method, "fit"))):
+    for loader in list(_loaders(given, hooks, method if method in STAGES else STAGES[0])):
         next(iter(loader), None)
 
 
