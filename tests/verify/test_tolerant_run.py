@@ -175,6 +175,18 @@ print(is_stand_in(made(parser.parse_args())))
     assert shown(tmp_path, text) == "True\n"
 
 
+def test_an_assertion_that_there_is_a_gpu_holds(tmp_path: Path) -> None:
+    text = """
+import torch
+if not torch.cuda.is_available():
+    print("none")
+    assert torch.cuda.device_count() > 7, "training needs eight GPUs"
+    assert torch.cuda.is_available(), "training needs a GPU"
+print("trained")
+"""
+    assert shown(tmp_path, text) == "none\ntrained\n"
+
+
 def test_a_name_that_nothing_binds_ends_it(tmp_path: Path) -> None:
     text = """
 def made(rows):

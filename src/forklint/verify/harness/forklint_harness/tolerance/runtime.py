@@ -20,6 +20,7 @@ REAL = ("torch.utils.data", "torch.multiprocessing", "multiprocessing", "concurr
 LOADS: Dict[str, Sequence[str]] = {}
 """By the name of a package that may be missing, what it imports."""
 TENSORS = frozenset({"tensor", "as_tensor", "asarray", "from_numpy", "FloatTensor", "LongTensor", "Tensor"})
+ASKING_FOR_GPU = frozenset({"is_available", "device_count"})
 FILES = ("posix", "nt", "io", "_io", "os")
 _files: Dict[str, Runtime] = {}
 _handlers: List[Tuple[Any, Tuple[str, ...]]] = []
@@ -173,8 +174,12 @@ class Runtime:
 
     def asserted(self, mark: int, test: Any, number: int) -> Any:
         """Whether an assertion holds, or is about something missing."""
+        node: Any = self._statements[number]
         if not test and lacks.touched() != mark:
-            lacks.record("statement", "assertion", "skipped", self._place(self._statements[number]))
+            lacks.record("statement", "assertion", "skipped", self._place(node))
+            return True
+        if not test and ASKING_FOR_GPU & {getattr(one, "attr", "") for one in ast.walk(node.test)}:
+            lacks.record("accelerator", "a GPU", "asserted", self._place(node))
             return True
         return test
 
