@@ -134,7 +134,7 @@ def may_need(summary: Summary) -> bool:
     if any(one.partition(".")[0] in {LIGHTNING, f"pytorch_{LIGHTNING}"} for one in imported):
         names = names.union(*removed_members().values())
     called = {one.alias for one in summary.imports if one.bound == NUMPY}
-    of_numpy = {alias + path.removeprefix(NUMPY) for alias in called for path in _of_numpy()}
+    of_numpy = frozenset[str]().union(*map(_called_by, called))
     return any(
         not names.isdisjoint(scope.attributes) or not of_numpy.isdisjoint(scope.dotted | scope.calls)
         for scope in summary.scopes
@@ -153,6 +153,12 @@ def _last_names(*, with_companions: bool) -> frozenset[str]:
     gone = _everything() if with_companions else removed_modules()
     paths = {path for path, one in gone.items() if one.is_attribute}
     return frozenset(path.rpartition(".")[2] for path in paths - _of_numpy())
+
+
+@cache
+def _called_by(alias: str) -> frozenset[str]:
+    """The names of numpy as a file spells them that calls it so: ``np.int``."""
+    return frozenset(alias + path.removeprefix(NUMPY) for path in _of_numpy())
 
 
 @cache

@@ -21,6 +21,7 @@ LOADS: Dict[str, Sequence[str]] = {}
 """By the name of a package that may be missing, what it imports."""
 TENSORS = frozenset({"tensor", "as_tensor", "asarray", "from_numpy", "FloatTensor", "LongTensor", "Tensor"})
 ASKING_FOR_GPU = frozenset({"is_available", "device_count"})
+"""What of ``torch.cuda`` an assertion calls that there is a GPU."""
 FILES = ("posix", "nt", "io", "_io", "os")
 _files: Dict[str, Runtime] = {}
 _handlers: List[Tuple[Any, Tuple[str, ...]]] = []
@@ -126,8 +127,7 @@ class Runtime:
 
     def _lose(self, node: Any) -> None:
         """Note what a branch that is not taken would have bound: in a chain of options no other may bind it."""
-        stored = [one for part in getattr(node, "body", ()) for one in ast.walk(part) if isinstance(one, ast.Name)]
-        names = [one.id for one in stored if isinstance(one.ctx, ast.Store)]
+        names = [name for part in getattr(node, "body", ()) for name in bound_by(part)]
         self._lost.update((name, "a branch that binds {!r}".format(name)) for name in names if name not in self._lost)
 
     def _without_usage(self, test: Any, leaves: bool, number: int) -> Any:  # noqa: FBT001
@@ -178,7 +178,7 @@ class Runtime:
         if not test and lacks.touched() != mark:
             lacks.record("statement", "assertion", "skipped", self._place(node))
             return True
-        if not test and ASKING_FOR_GPU & {getattr(one, "attr", "") for one in ast.walk(node.test)}:
+        if not test and any(_asks_for_gpu(one) for one in ast.walk(node.test)):
             lacks.record("accelerator", "a GPU", "asserted", self._place(node))
             return True
         return test
@@ -318,6 +318,15 @@ def _is_empty(values: Any) -> bool:
         return len(values) == 0
     except TypeError:  # an iterator
         return False
+
+
+def _asks_for_gpu(node: ast.AST) -> bool:
+    """Whether an expression is ``torch.cuda.is_available``, or one of its kin."""
+    owner = getattr(node, "value", None)
+    return getattr(node, "attr", "") in ASKING_FOR_GPU and "cuda" in (
+        getattr(owner, "attr", ""),
+        getattr(owner, "id", ""),
+    )
 
 
 def _makes_tensor(function: Any) -> bool:
